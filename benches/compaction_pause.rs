@@ -1,5 +1,5 @@
-//! What gets and puts wait for while files are compacted: their latencies without a compaction,
-//! with one in the background (paced), and with one that somebody waits for (unpaced).
+//! How long gets and puts wait while files are compacted: their latencies without a compaction,
+//! with one in the background (paced), and with one that a caller waits for (unpaced).
 //!
 //! ```sh
 //! cargo bench --bench compaction_pause                # ten files of 200,000 rows
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! One thread alternates gets of random rows and puts of new ones. Each figure is over all
-//! operations of a phase; a phase with a compaction ends with it, and is no figure if it took less
+//! operations of a phase; a phase with a compaction ends with it, and has no figure if it took less
 //! than half a second.
 
 mod support;
@@ -34,7 +34,7 @@ struct Latencies {
 
 fn main() {
     let rows = std::env::var("HBLITE_PAUSE_ROWS").ok().and_then(|rows| rows.parse().ok());
-    // Without it nobody measures: `cargo test --benches` only looks that it runs.
+    // Without it, nothing is measured: `cargo test --benches` only checks that the program runs.
     let is_measured = std::env::args().any(|argument| argument == "--bench");
     let (default, quiet) = if is_measured { (ROWS_PER_FILE, QUIET) } else { (BATCH, SHORTEST) };
     let rows = rows.unwrap_or(default);
@@ -65,7 +65,7 @@ fn main() {
     });
 }
 
-/// A store whose table has [`FILES`] files that nobody compacts yet.
+/// A store whose table has [`FILES`] files that are not compacted yet.
 struct Filled {
     table: Table,
     connection: Connection,
@@ -75,7 +75,7 @@ struct Filled {
 impl Filled {
     fn new(rows: u64) -> Self {
         let dir = TempDir::new().expect("a directory for the benchmark");
-        // Flushes come when they are asked for.
+        // Flushes happen only on request.
         let engine = EngineOptions::default()
             .with_memstore_flush_size_bytes(256 << 20)
             .with_memstore_total_size_bytes(1 << 30);
@@ -101,7 +101,7 @@ impl Filled {
         let mut descriptor = admin.describe_table(self.table.name()).expect("the table");
         descriptor.set_attribute("COMPACTION_ENABLED", "true").expect("an attribute");
         admin.modify_table(&descriptor).expect("an alter");
-        // A flush asks whether there is something to compact.
+        // A flush checks whether there is something to compact.
         self.table.put(&put_of(0)).expect("a put");
         admin.flush_table(self.table.name()).expect("a flush");
     }

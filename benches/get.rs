@@ -1,4 +1,4 @@
-//! Random gets of the newest version: from memory, from a file, and of rows that are not there.
+//! Random gets of the newest version: from memory, from a file, and of rows that do not exist.
 
 mod support;
 

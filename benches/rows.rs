@@ -25,7 +25,7 @@ const SHORT_SCANS: u64 = 20_000;
 const WIDE_ROWS: u64 = 200;
 const WIDE_COLUMNS: u64 = 1_000;
 const VERSIONS: u64 = 10;
-/// What a family keeps.
+/// The settings of a family.
 const ALL_VERSIONS: u32 = i32::MAX as u32;
 const VERSION_ROWS: u64 = 20_000;
 
@@ -72,7 +72,7 @@ impl Run {
             || self.selected.iter().any(|start| groups.iter().any(|group| start.starts_with(group)))
     }
 
-    /// Runs `work`, which is `count` operations in all, on so many threads.
+    /// Runs `work`, `count` operations in all, on this many threads.
     fn measure(&self, name: &str, threads: u64, count: u64, work: impl Fn(u64) + Sync) {
         if !self.wants(name) {
             return;
@@ -201,7 +201,7 @@ impl Run {
         });
     }
 
-    /// Gets of rows by Zipf's law, of which one in `writes_every` is a put instead.
+    /// Gets of rows by Zipf's law; one in `writes_every` is a put instead.
     fn ycsb(&self, store: &Store, threads: u64, name: &str, writes_every: u64) {
         let each = GETS / threads;
         self.measure(&format!("{name}_{threads}"), threads, GETS, |thread| {
@@ -318,7 +318,7 @@ impl Run {
     }
 }
 
-/// A store on disk with one table. The directory goes when it is dropped.
+/// A store on disk with one table. The directory is removed when it is dropped.
 struct Store {
     table: Table,
     connection: Connection,

@@ -1,4 +1,5 @@
-//! What a family's settings cost and bring, as a table: size, point gets, scans both ways.
+//! The cost and benefit of a family's settings, as a table: size, point gets, scans in both
+//! directions.
 //!
 //! ```sh
 //! cargo bench --bench settings
@@ -6,9 +7,9 @@
 //!
 //! The data are visits to web pages: rows of a user and a reversed time, four columns of names,
 //! addresses and numbers, as a log has them. Each line changes one setting of the default, the last
-//! ones several. A store is loaded, flushed, compacted to one file and opened again, so that gets
-//! and scans meet files alone. Decompressed, the data are some more than the block cache holds
-//! (64 MiB), so that a few gets in a hundred have to decompress a block.
+//! ones several. A store is loaded, flushed, compacted to one file and opened again, so gets and
+//! scans read only files. Decompressed, the data slightly exceed the block cache (64 MiB), so a few
+//! gets in a hundred have to decompress a block.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -25,7 +26,7 @@ const BATCH: usize = 1_000;
 const SCAN_ROUNDS: usize = 5;
 
 fn main() {
-    // `cargo test` asks whether it runs, `cargo bench` for figures.
+    // `cargo test` only checks that it runs; `cargo bench` measures.
     let is_measured = std::env::args().any(|argument| argument == "--bench");
     let rows = if is_measured { 250_000 } else { 2_000 };
     println!("{rows} rows of 4 cells; gets: median and 99th percentile");

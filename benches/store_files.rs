@@ -1,4 +1,4 @@
-//! What reading store files costs, in one run: mapped or read into the block cache, and verified.
+//! The cost of reading store files, in one run: mapped or read into the block cache, and verified.
 //!
 //! ```sh
 //! cargo bench --bench store_files                     # 1,000,000 rows of 100 bytes
@@ -122,7 +122,7 @@ impl Filled {
         connection.close().expect("a close");
     }
 
-    /// What reads every block to verify it.
+    /// Reads every block to verify it.
     fn copies(&self) {
         let connection = self.open(&MODES[0]);
         let (admin, table) = (connection.admin(), connection.table("t").expect("a table"));

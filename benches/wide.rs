@@ -1,4 +1,4 @@
-//! One row of a million columns: 30 of them from its middle, by the ways that HBase offers.
+//! One row of a million columns: 30 of them from its middle, in the ways that HBase offers.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Settings that are altered on a running table: they hold for every file that is written from then
-//! on, and files that were written before are read as they are.
+//! Settings that are altered on a running table: they apply to every file that is written from then
+//! on, and earlier files remain readable.
 
 mod testkit;
 
@@ -59,7 +59,7 @@ impl Store {
         files
     }
 
-    /// Reads everything, as a scan and row by row; gives how many versions a row has.
+    /// Reads everything, as a scan and row by row; returns how many versions a row has.
     fn check_readable(&self, round: usize) -> usize {
         let table = self.connection.table("t").expect("a name");
         let rows = table.scan(&Scan::new()).expect("the table is there");

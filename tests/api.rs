@@ -1,5 +1,5 @@
 //! Goal: the parts of the API that no other suite uses: many gets, buffered writes, batches by
-//! region, cells that stop early, typed values, options that keep each other.
+//! region, cell visits that stop early, typed values, options that keep each other.
 //! Method: small programs on stores in memory, through the public API only.
 
 use std::ops::ControlFlow;

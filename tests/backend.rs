@@ -23,10 +23,10 @@ use hblite::{
     TableName, TableState,
 };
 
-/// A call, and what it was answered.
+/// A call, and its answer.
 type Take = (String, std::result::Result<Box<dyn Any + Send>, (Exception, String)>);
 
-/// Calls and answers in order. With a store behind it, it records; without one, it plays.
+/// Calls and answers in order. With a store, it records; without one, it plays back.
 #[derive(Clone)]
 struct Tape {
     store: Option<Connection>,

@@ -1,9 +1,9 @@
 //! Backups of a store that is written to, flushed, compacted and split meanwhile.
 //!
 //! Each writer writes rows 0, 1, 2, … one after the other, spread over all regions, with the same
-//! number in columns of two families. So a copy of one moment has of each writer the rows up to
-//! some number, at least up to the one that was acknowledged before the backup began, and no row
-//! of which a part is missing.
+//! number in columns of two families. So a consistent copy has the rows of each writer up to some
+//! number, at least up to the one that was acknowledged before the backup began, and no partial
+//! row.
 
 mod testkit;
 
@@ -20,7 +20,7 @@ const WRITERS: usize = 2;
 const BACKUPS: usize = 6;
 const COLUMNS: [(&str, &str); 4] = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")];
 
-/// Neighbours in number are far apart in the order of rows.
+/// Consecutive numbers are far apart in row order.
 fn row_name(writer: usize, number: u64) -> String {
     let spread = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48;
     format!("{spread:04x}-{writer}-{number:08}")
@@ -55,7 +55,7 @@ fn write_rows(
     Ok(())
 }
 
-/// Flushes, compacts, splits and alters, in turns.
+/// Flushes, compacts, splits and alters, alternately.
 fn disturb(connection: &Connection, is_over: &AtomicBool) -> Result<()> {
     let (admin, table) = (connection.admin(), name("t"));
     for turn in 0_u16.. {
@@ -79,7 +79,7 @@ fn disturb(connection: &Connection, is_over: &AtomicBool) -> Result<()> {
     Ok(())
 }
 
-/// The copy is sound and has a beginning of each writer's rows, not shorter than `least`.
+/// The copy is undamaged and has the first rows of each writer, at least `least`.
 fn assert_one_moment(copy: &Path, least: &[u64; WRITERS]) -> Result<()> {
     let report = hblite::check(copy)?;
     assert_eq!(report.defects, [], "{}", copy.display());
@@ -123,7 +123,7 @@ fn copies_are_of_one_moment_whatever_goes_on() -> Result<()> {
                 .push(scope.spawn(move || write_rows(connection, writer, acknowledged, is_over)));
         }
         let backups = (0..BACKUPS).try_for_each(|number| {
-            // Not before something happened since the last one.
+            // Waits for progress since the last one.
             let wanted = counts().map(|count| count + 300);
             while (0..WRITERS).any(|writer| counts()[writer] < wanted[writer]) {
                 if threads.iter().any(|thread| thread.is_finished()) {
@@ -148,7 +148,7 @@ fn copies_are_of_one_moment_whatever_goes_on() -> Result<()> {
     for (copy, least) in &made {
         assert_one_moment(copy, least)?;
     }
-    // The original is whole, also after its copies were opened.
+    // The original is intact, even after its copies were opened.
     assert_one_moment(&dir.path().join("store"), &last)
 }
 

@@ -108,7 +108,7 @@ fn places(path: &Path) -> Vec<Place> {
             Place { at: block + header.on_disk_size() as u64 / 2, block, has_cells }
         })
         .collect();
-    // The magic, a number, and zeros that nobody needs.
+    // The magic, a number, and unused zeros.
     let in_trailer = [0, 12, 3_000].map(|at| Place { at: end + at, block: end, has_cells: false });
     places.extend(in_trailer);
     assert!(places.iter().filter(|place| place.has_cells).count() >= 3);
@@ -123,7 +123,7 @@ fn assert_named<T: std::fmt::Debug>(result: Result<T>, path: &Path, place: &Plac
     assert_eq!(error.offset(), Some(place.block), "{error}");
 }
 
-/// The files of one class and what is done with them.
+/// The files of one kind and the operations on them.
 struct Victim<'a> {
     connection: &'a Connection,
     admin: Admin,
@@ -154,7 +154,7 @@ impl Victim<'_> {
             }
         }
         self.scrubbed(place);
-        // Only who had the file open before can tell.
+        // Only a process that had the file open before can detect it.
         let is_in_padding = place.at > place.block + 1_000 && place.block == path_end(&self.path);
         if !is_in_padding {
             self.damaged_snapshot(place);
@@ -209,7 +209,7 @@ impl Victim<'_> {
         fs::remove_dir_all(&folder).expect("made above");
     }
 
-    /// A number in the trailer that leads nowhere shows where it leads.
+    /// The error for an invalid offset in the trailer names that offset.
     fn is_named(&self, error: &Error, place: &Place) -> bool {
         let is_in_trailer = place.block == path_end(&self.path);
         error.offset() == Some(place.block) || (is_in_trailer && error.offset().is_some())
@@ -258,7 +258,7 @@ fn damage_behind_the_first_read_of_an_unmapped_file_is_not_copied() -> Result<()
     [0, 1, 4, 9].into_iter().try_for_each(|class| check_class(class, false))
 }
 
-/// Nobody has the files of a closed store open: only checksums tell.
+/// No process has the files of a closed store open: only checksums detect it.
 #[test]
 fn a_damaged_closed_store_is_not_backed_up() -> Result<()> {
     let scratch = tempfile::tempdir().expect("a directory");
@@ -285,7 +285,8 @@ fn path_end(path: &Path) -> u64 {
     fs::metadata(path).expect("the file").len() - TRAILER_SIZE
 }
 
-/// The first round of the thread finds the damage while others read, and closing ends it at once.
+/// The first round of the thread finds the damage while others read, and closing ends it
+/// immediately.
 #[test]
 fn damage_is_found_in_the_background() -> Result<()> {
     let scratch = tempfile::tempdir().expect("a directory");
@@ -317,7 +318,7 @@ fn damage_is_found_in_the_background() -> Result<()> {
     connection.close()
 }
 
-/// A round that would take years is over when the store is closed.
+/// A round that would take years ends when the store is closed.
 #[test]
 fn closing_ends_a_round() -> Result<()> {
     let scratch = tempfile::tempdir().expect("a directory");

@@ -1,7 +1,7 @@
 //! Goal: after any writes and procedures, a rewind restores exactly the state at the checkpoint,
 //! and a fork begins with it. Method: random operations through the public API on a store in memory
-//! and on one in a directory; a picture of everything that can be read is taken at each checkpoint
-//! and compared after each rewind and in each fork.
+//! and on one in a directory; everything that can be read is recorded at each checkpoint and
+//! compared after each rewind and in each fork.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -69,8 +69,8 @@ impl World {
         TABLES[self.below(TABLES.len())].parse().expect("a name")
     }
 
-    /// One random operation. What the present state does not allow is refused, and counts for
-    /// nothing.
+    /// One random operation. One that the current state does not allow is refused and has no
+    /// effect.
     fn step(&mut self, connection: &Connection) -> Result<()> {
         self.steps += 1;
         let (admin, name) = (connection.admin(), self.name());
@@ -166,7 +166,7 @@ fn a_store_in_a_directory_returns_to_each_checkpoint() -> Result<()> {
     run(&connection, 9, 16)?;
     let before = picture(&connection)?;
     connection.close()?;
-    // The directory says the same, and nothing of the checkpoints is left.
+    // The directory has the same contents, and nothing of the checkpoints remains.
     let report = hblite::check(&path)?;
     assert!(report.defects.is_empty(), "{:?}", report.defects);
     assert_eq!(picture(&options().open(&path)?)?, before);

@@ -1,5 +1,5 @@
-//! Goal: a clock that jumps loses no write and no change of a table, and nothing that the log or a
-//! file orders depends on it.
+//! Goal: a clock that jumps causes no loss of a write or of a change of a table, and no order in
+//! the log or in a file depends on it.
 //!
 //! Method: the clock jumps by years, back and forth, between writes, flushes, splits, alterations,
 //! snapshots, kills and opens. Cells keep the timestamps that they got; rows are unique, so that no
@@ -17,7 +17,7 @@ use hblite_env::CrashFileSystem;
 
 const YEAR_MS: i64 = 365 * 24 * 3_600_000;
 const NOW_MS: i64 = 1_700_000_000_000;
-/// Where the clock is in turn, in years from now.
+/// The successive settings of the clock, in years from now.
 const JUMPS: [i64; 8] = [0, -10, 30, -50, 1, -1, 200, 0];
 
 fn open(fs: &CrashFileSystem, clock: &Arc<ManualClock>) -> Result<Connection> {

@@ -1,9 +1,10 @@
-//! Ends the process, or cuts the power, at every step of a compaction.
+//! Kills the process, or cuts the power, at every step of a compaction.
 //!
 //! A table has a large old file and small young ones, with rows that live, rows that were deleted
 //! in a younger file than their put, and rows that were deleted and written again. Whatever is left
-//! of the compaction, the store must open, every live row must be there in its newest version, and
-//! no deleted one: not at once, nor after all was compacted, nor after that was opened again.
+//! of the compaction, the store must open, every live row must exist in its newest version, and no
+//! deleted row may: not immediately, not after everything has been compacted, and not after that
+//! store has been opened again.
 //!
 //! A compaction's error says which step the cut fell into; the test fails if one of [`STEPS`] was
 //! never cut.
@@ -55,7 +56,7 @@ fn flush(connection: &Connection) {
     connection.admin().flush_table(name("t")).expect("nothing fails yet");
 }
 
-/// A table as the head says, and what it must show.
+/// The table described at the top of this file, and its expected contents.
 fn prepare() -> (CrashFileSystem, Connection, BTreeMap<String, String>) {
     let fs = CrashFileSystem::new();
     let connection = open(fs.clone()).expect("an empty disk opens");
@@ -139,7 +140,7 @@ fn step_of(message: &str, has_removed: bool) -> String {
     format!("{verb} {what}{}", if is_last_sync { " after the removal" } else { "" })
 }
 
-/// How many store files there are.
+/// The number of store files.
 fn file_count(fs: &dyn FileSystem, dir: &Path) -> usize {
     let entries = fs.list_dir(dir).unwrap_or_default();
     let visible = entries.iter().filter(|entry| !entry.name.starts_with('.'));

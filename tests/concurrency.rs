@@ -1,4 +1,4 @@
-//! Writers, counters, readers and the store's own work all at once.
+//! Writers, counters, readers and the store's own work, all concurrent.
 //!
 //! Every write of a row puts the same number into four columns of two families, so a row that is
 //! seen with two numbers was torn. Counters must end at the number of increments. Meanwhile another
@@ -53,7 +53,7 @@ fn count_up(connection: &Connection, is_over: &AtomicBool) -> Result<(i64, i64)>
     while !is_over.load(Ordering::Relaxed) {
         table.increment_column("zz-counter", "a", "n", 1)?;
         increments += 1;
-        // A counter by hand: read, then write only if nobody was quicker.
+        // A counter by hand: read, then write only if the value has not changed.
         let present = table.get(&Get::new("zz-claims"))?;
         let value = present.value("a", "n").map(<[u8]>::to_vec);
         let next = value
@@ -99,11 +99,11 @@ fn read_rows(connection: &Connection, seed: u64, is_over: &AtomicBool) -> Result
     Ok(count)
 }
 
-/// How many times something was done, splits and merges among it.
+/// How often each operation was done, including splits and merges.
 fn stir(connection: &Connection, is_over: &AtomicBool) -> Result<[u64; 3]> {
     let (random, admin) = (SeededRandom::new(3), connection.admin());
     let (mut count, mut splits, mut merges) = (0, 0, 0);
-    // Goes on until each was done, however slow the machine is.
+    // Continues until each was done, however slow the machine is.
     while !is_over.load(Ordering::Relaxed) || (count < 1000 && (splits == 0 || merges == 0)) {
         match random.next_u64() % 4 {
             0 => admin.flush_table(name("t"))?,
@@ -115,7 +115,7 @@ fn stir(connection: &Connection, is_over: &AtomicBool) -> Result<[u64; 3]> {
                 let regions = admin.regions(name("t"))?;
                 if regions.len() < 3 || (regions.len() < 8 && random.next_u64().is_multiple_of(2)) {
                     let key = row_name(random.next_u64());
-                    // A border that is there already, or references not yet compacted.
+                    // A boundary that already exists, or references not yet compacted.
                     let split = admin.split_table(name("t"), Some(key.as_bytes()));
                     splits += u64::from(split.is_ok());
                 } else if let [first, second, ..] = regions.as_slice() {
@@ -193,8 +193,8 @@ fn verify(connection: &Connection, increments: i64, claims: i64) {
     assert_eq!(text.parse::<i64>().expect("a number"), claims);
 }
 
-/// A scan that had read one region met the other one inside the region that both had been merged
-/// into, and read the first half again.
+/// A scan that had read one region found the other one inside the region into which both had been
+/// merged, and read the first half again.
 #[test]
 fn a_merge_or_split_between_two_regions_of_a_scan_repeats_and_loses_no_row() {
     for is_reversed in [false, true] {

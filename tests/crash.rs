@@ -1,12 +1,12 @@
-//! Kills a writing process at random moments and looks what is left.
+//! Kills a writing process at random moments and checks what is left.
 //!
-//! The test starts itself as a child that writes with several threads and tells every
-//! acknowledged write on its standard output. At a random moment the child is killed with
-//! SIGKILL. Then the store is opened and must hold: every acknowledged row, every row whole, and
-//! counters between what was acknowledged and what was begun. The same directory serves all
-//! rounds, and at the end everything that was acknowledged in any of them must still be there;
-//! it is used with a small flush size, so that kills also hit flushes, compactions, log rolls and
-//! recoveries. The number of rounds can be set in `HBLITE_CRASH_ROUNDS`.
+//! The test starts itself as a child that writes with several threads and reports every
+//! acknowledged write on its standard output. At a random moment the child is killed with SIGKILL.
+//! Then the store is opened and must hold every acknowledged row, no partial row, and counters
+//! between the acknowledged and the attempted increments. The same directory serves all rounds, and
+//! at the end everything that was acknowledged in any of them must still be there; it is used with
+//! a small flush size, so that kills also hit flushes, compactions, log rolls and recoveries. The
+//! number of rounds can be set in `HBLITE_CRASH_ROUNDS`.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -205,7 +205,7 @@ fn assert_whole(row: &str, found: &hblite::RowResult) {
     }
 }
 
-/// A counter may be ahead of what was told by one: the write whose telling was cut off.
+/// A counter may exceed the reported number by one: the write whose report was cut off.
 fn verify_counters(
     connection: &Connection,
     acknowledged: &[(u64, Option<u64>)],
@@ -228,7 +228,7 @@ fn verify_counters(
     Ok(())
 }
 
-/// The names of all rows, each of which is whole.
+/// The names of all rows, each of which must be complete.
 fn verify_whole_rows(connection: &Connection) -> Result<HashSet<String>> {
     let mut rows = HashSet::new();
     let table = connection.table("t")?;

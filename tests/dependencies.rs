@@ -77,7 +77,7 @@ fn dependencies_come_from_crates_io() {
     assert!(foreign.is_empty(), "dependencies from elsewhere: {foreign:#?}");
 }
 
-/// Programs that embed the library do not compile two versions of a package for it.
+/// A program that embeds the library does not compile two versions of a package.
 #[test]
 fn the_library_uses_one_version_of_each_package() {
     let output = Command::new(env!("CARGO"))

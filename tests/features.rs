@@ -7,7 +7,7 @@ use std::process::Command;
 /// Packages that build scripts use to compile, find or bind C code.
 const C_BUILDERS: &[&str] = &["cc", "cmake", "bindgen", "pkg-config", "vcpkg", "autotools"];
 
-/// The names of the packages that a build of `package` consists of.
+/// The names of the packages in a build of `package`.
 fn packages(package: &str, arguments: &[&str]) -> Vec<String> {
     let output = Command::new(env!("CARGO"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))

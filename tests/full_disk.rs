@@ -1,7 +1,7 @@
 //! A store on a full disk: goal and method.
 //!
 //! While there is no space, writes are refused with an error that says so and can be retried, and
-//! reads go on. When there is space again, writes, flushes and compactions resume without a
+//! reads continue. When there is space again, writes, flushes and compactions resume without a
 //! restart. Nothing that was acknowledged is lost, nothing that was refused appears, and no row is
 //! torn. A workload over two families runs while space runs out and comes back, on a file system
 //! that counts its bytes and on a real one of a few megabytes; a map keeps what was acknowledged.
@@ -25,7 +25,7 @@ use testkit::name;
 /// Rows with their value, which both families have.
 type Rows = BTreeMap<String, Vec<u8>>;
 
-/// Moves on by a millisecond at each look, so that no delete hides a put that comes after it.
+/// Advances by a millisecond at each reading, so no delete hides a later put.
 #[derive(Debug)]
 struct TickingClock(AtomicI64);
 
@@ -39,7 +39,7 @@ fn clock() -> Arc<dyn Clock> {
     Arc::new(TickingClock(AtomicI64::new(1_700_000_000_000)))
 }
 
-/// Small files and a small log, so that there is much to flush, compact and roll.
+/// Small files and a small log, for frequent flushes, compactions and log rolls.
 fn options() -> Options {
     let engine = EngineOptions::default()
         .with_memstore_flush_size_bytes(64 << 10)
@@ -138,7 +138,7 @@ impl Workload {
 
     /// Writes until writes succeed again.
     fn resume(&mut self, table: &Table) {
-        // Memory may be full of what could not be flushed: the flusher tries again by itself.
+        // Memory may be full of cells that could not be flushed: the flusher retries on its own.
         until_accepted(|| self.step(table));
         for _ in 0..50 {
             self.step(table);
@@ -168,7 +168,7 @@ fn until_accepted(mut write: impl FnMut() -> bool) {
     }
 }
 
-/// Flushes and compacts until it succeeds: a flush that the background began may be under way.
+/// Flushes and compacts until it succeeds: a background flush may be in progress.
 fn flush_and_compact(connection: &Connection) {
     let admin = connection.admin();
     admin.flush_table(name("t")).expect("there is space");
@@ -244,7 +244,7 @@ fn copy_of(fs: &MemFileSystem, dir: &Path) -> MemFileSystem {
             if entry.is_dir {
                 copy(from, to, &path);
             } else if let Ok(content) = from.read(&path) {
-                // A file that was removed meanwhile is one that nobody needs.
+                // A file that was removed meanwhile is not needed.
                 to.create(&path).and_then(|mut file| file.write_all(&content)).expect("memory");
             }
         }

@@ -1,5 +1,5 @@
 //! The code of the fuzz targets for files of a store, on a small corpus and on random changes of
-//! it. Guidance by coverage needs a nightly compiler; some hundred inputs each run here without.
+//! it. Coverage guidance needs a nightly compiler; here, some hundred inputs each run without it.
 
 #[path = "fuzz/bodies/hbase_root.rs"]
 mod hbase_root;
@@ -10,7 +10,7 @@ mod small_files;
 
 use hblite_env::{Random as _, SeededRandom};
 
-/// What tends to be a length, a number, or a field of a message.
+/// Bytes that are likely to be a length, a number, or a field of a message.
 const BYTES: [u8; 10] = [0, 1, 0x0a, 0x12, 0x1a, 0x20, 0x7f, 0x80, 0xcd, 0xff];
 
 #[test]
@@ -38,7 +38,7 @@ fn changed_files_of_hbase_do_no_harm() {
         let mut input = Vec::new();
         for _ in 0..1 + random.next_u64() % 3 {
             let [file, place, byte] = [random.next_u64(), random.next_u64(), random.next_u64()];
-            // A file is cut in one of eight changes.
+            // One change in eight truncates the file.
             let cut = if file >> 32 & 7 == 0 { 0x80 } else { 0 };
             input.push(file as u8 & 0x7f | cut);
             input.extend_from_slice(&(place as u16).to_be_bytes());

@@ -1,9 +1,9 @@
 //! Plays recorded operations of a real HBase against hblite and compares every answer.
 //!
-//! `cargo test --test golden` runs the files of `tests/golden/ops` (format: the README there).
-//! More folders can be named in `HBLITE_GOLDEN_OPS`, separated by colons. Each file starts on an
-//! empty store in memory, on a clock that moves by one millisecond before each operation. Of a
-//! file that differs the first difference is shown, with the operations on the same row before it.
+//! `cargo test --test golden` runs the files of `tests/golden/ops` (format: the README there). More
+//! folders can be named in `HBLITE_GOLDEN_OPS`, separated by colons. Each file starts on an empty
+//! store in memory, on a clock that moves by one millisecond before each operation. For a file that
+//! differs, the first difference is shown, with the earlier operations on the same row.
 //!
 //! With the feature `cluster`, `HBLITE_GOLDEN_CONNECT` names a cluster to play them on instead. Its
 //! clock moves on its own, and each file drops the tables and namespaces that it creates.

@@ -1,4 +1,4 @@
-//! What a store leaves in its directory for an Apache HBase that starts on it next.
+//! The contents of a store's directory for an Apache HBase that starts on it next.
 
 mod testkit;
 

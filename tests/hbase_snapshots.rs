@@ -1,7 +1,7 @@
 //! Snapshots that both hblite and Apache HBase use: those that HBase took are cloned and restored,
-//! those of hblite have what HBase reads, and no store file is lost or left behind.
+//! those of hblite have what HBase reads, and no store file is lost or left over.
 //!
-//! `tests/fixtures/hbase-snapshots` is what a real HBase wrote, and the rows below what it printed.
+//! `tests/fixtures/hbase-snapshots` was written by a real HBase, and it printed the rows below.
 
 mod testkit;
 
@@ -51,7 +51,7 @@ enum Files {
     InArchive,
 }
 
-/// A closed store into which HBase's snapshots came.
+/// A closed store to which HBase's snapshots were added.
 fn add_snapshots(fs: &(impl FileSystem + Clone + 'static), files: Files) {
     let connection = open(fs).expect("an empty store");
     let namespace = NamespaceDescriptor::new("n");
@@ -110,7 +110,8 @@ fn snapshots_that_hbase_took_are_cloned_and_restored() {
         assert_eq!(cells(&connection, "n:t"), HALVES);
         connection.close().expect("nothing fails");
         assert_sound(&fs, "taken over");
-        // What hblite linked goes with the last snapshot that lists it; what HBase archived stays.
+        // Files that hblite linked are removed with the last snapshot that lists them; files that
+        // HBase archived stay.
         let connection = open(&fs).expect("it opens again");
         assert!(archived(&fs).len() >= 6, "{files:?}");
         for snapshot in ["plain", "halves", "links"] {
@@ -179,7 +180,8 @@ fn snapshot(connection: &Connection, snapshot: &str) -> Result<()> {
     connection.admin().snapshot(snapshot, name("t"), &SnapshotOptions::default())
 }
 
-/// HBase finds every file of a snapshot in the archive, until the last snapshot with it goes.
+/// HBase finds every file of a snapshot in the archive, until the last snapshot with that file is
+/// removed.
 #[test]
 fn files_of_snapshots_are_in_the_archive_as_long_as_one_lists_them() {
     let fs = MemFileSystem::new();

@@ -1,17 +1,18 @@
-//! Concurrent operations must look as if they had been done one after the other.
+//! Concurrent operations must appear to have been done one after the other.
 //!
 //! Threads read and write a few rows in every way that the API has, while the store flushes,
-//! compacts, splits, merges and alters. Every call and answer is written down with its time. Then
-//! for every row an order of its operations is looked for that explains all answers and keeps
-//! what was over before what began later: the row is *linearizable*. A scan counts as a read of
-//! each row of its range, also of those that it did not show, some time between its begin and the
-//! moment it gave (or passed) the row. So no row is torn, skipped, shown twice or shown as it
-//! never was. Each round ends with closing and opening the store, and everything is read again. In
-//! some rounds a write of the log fails under the writers, and is undone or stops the log: what was
-//! not acknowledged may have happened or not, but what was acknowledged must be there.
+//! compacts, splits, merges and alters. Every call and answer is recorded with its time. Then, for
+//! every row, the checker looks for an order of its operations that explains all answers and in
+//! which an operation that ended comes before those that began later: the row is *linearizable*. A
+//! scan counts as a read of each row of its range, including those that it did not return, some
+//! time between its start and the moment at which it returned (or passed) the row. So no row is
+//! torn, skipped, returned twice, or returned in a state that it never had. Each round ends by
+//! closing and opening the store and reading everything again. In some rounds a write of the log
+//! fails under the writers, and is undone or stops the log: an unacknowledged write may or may not
+//! have happened, but an acknowledged one must be found.
 //!
 //! `HBLITE_HISTORY_ROUNDS` is how often each kind of round is run, 1 by default, and
-//! `HBLITE_HISTORY_SEED` the seed of what the threads choose to do.
+//! `HBLITE_HISTORY_SEED` the seed of the threads' random choices.
 
 mod history;
 mod testkit;
@@ -41,8 +42,8 @@ const LOOKS_BETWEEN_LEAPS: i64 = 1_000;
 /// Six days.
 const LEAP_MS: i64 = 6 * 24 * 60 * 60 * 1000;
 
-/// Moves on by a millisecond whenever somebody looks at it, and now and then by so many days that
-/// major compactions forget the sequence ids of older files.
+/// Advances by a millisecond whenever it is read, and occasionally by so many days that major
+/// compactions drop the sequence ids of older files.
 #[derive(Debug, Default)]
 struct TickingClock(AtomicI64);
 
@@ -74,7 +75,7 @@ impl Round {
     fn options(&self, fs: &FaultFileSystem) -> Options {
         let engine = EngineOptions::default()
             .with_memstore_flush_size_bytes(64 * 1024)
-            // With the background work away, files pile up and are compacted in pairs.
+            // Without background work, files pile up and are compacted in pairs.
             .with_compaction_enabled(self.compacts_in_background)
             .with_compaction_files_min(2)
             .with_compaction_files_max(if self.compacts_in_background { 10 } else { 2 });
@@ -92,7 +93,7 @@ impl Round {
         format!("seed {seed}, {threads} threads, time {time:?}{}", failure.unwrap_or_default())
     }
 
-    /// Makes histories and checks them. Gives what the store did meanwhile.
+    /// Records histories and checks them. Returns what the store did meanwhile.
     fn run(&self) -> Work {
         let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
         let options = self.options(&fs);
@@ -185,7 +186,7 @@ fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|value| value.parse().ok())
 }
 
-/// Seeds of as many rounds as are wanted.
+/// The seeds of the requested number of rounds.
 fn seeds() -> impl Iterator<Item = u64> {
     let first = setting("HBLITE_HISTORY_SEED")
         .unwrap_or_else(|| SeededRandom::from_entropy().next_u64() >> 32);

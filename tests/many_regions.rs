@@ -1,4 +1,4 @@
-//! Stores of many regions: what several threads close and copy at once is whole.
+//! Stores of many regions: closing and copying them with several threads loses nothing.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -37,7 +37,7 @@ fn put(connection: &Connection, family: &str) {
     connection.table("t").unwrap().put_all(&puts).unwrap();
 }
 
-/// Every row is there, with a cell in each of these families.
+/// Every row exists, with a cell in each of these families.
 fn assert_whole(connection: &Connection, families: &[&str]) {
     let rows = connection.table("t").unwrap().scan(&Scan::new()).unwrap();
     let rows: Vec<_> = rows.map(Result::unwrap).collect();

@@ -1,8 +1,8 @@
-//! Goal: memory that memstores took while they were loaded goes back to the system when they are
+//! Goal: memory that memstores used while they were loaded is returned to the system when they are
 //! flushed and the store is idle.
 //!
-//! Method: this process alone, without other tests. Threads write far more than an idle store may
-//! hold, all of it is flushed, and the resident memory is compared with that before.
+//! Method: this test has its own process, without other tests. Threads write far more than an idle
+//! store may hold, all of it is flushed, and the resident memory is compared with that before.
 
 use std::time::{Duration, Instant};
 
@@ -54,7 +54,7 @@ fn an_idle_store_gives_back_what_its_memstores_took() {
         loaded = resident();
         connection.admin().flush(FlushRequest::from(name.clone())).expect("flushed");
     }
-    // Memory is freed by epochs, which move on as the store is used.
+    // Memory is freed by epochs, which advance as the store is used.
     let deadline = Instant::now() + Duration::from_secs(20);
     let table = connection.table("t").expect("there");
     while resident() > before + KEPT_MAX && Instant::now() < deadline {

@@ -1,4 +1,5 @@
-//! Random sequences of operations, on the engine and on a model that is plain enough to be read.
+//! Random sequences of operations, on the engine and on a model that is simple enough to be
+//! verified by reading.
 //!
 //! The model keeps cells in lists and goes through all of them for every answer. It says what HBase
 //! 2.6 answers: the head of `store.rs` lists what flushes and compactions drop, that of `reader.rs`
@@ -7,7 +8,7 @@
 //! errors by class and message.
 //!
 //! `HBLITE_MODEL_SEQUENCES` sets how many sequences are run (default 2,000). One that fails is
-//! shrunk and kept in `tests/model/regressions`; what is there is run first.
+//! shrunk and kept in `tests/model/regressions`, whose sequences are run first.
 
 #[path = "model/answer.rs"]
 mod answer;
@@ -35,7 +36,7 @@ use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 use crate::sequence::{Sequence, kept};
 
 const SEQUENCES_DEFAULT: u32 = 2_000;
-/// Each try runs the sequence again.
+/// Each attempt runs the sequence again.
 const SHRINK_TRIES_MAX: u32 = 5_000;
 
 /// Runs half of the sequences: libtest runs the two tests side by side.
@@ -50,7 +51,7 @@ fn check(crashes: bool) {
     let mut runner = TestRunner::new(Config {
         cases: wanted.div_ceil(2),
         max_shrink_iters: SHRINK_TRIES_MAX,
-        // What fails is kept as it is, and not as the seed that it came from.
+        // A failing sequence is kept itself, not the seed that produced it.
         failure_persistence: None,
         ..Config::default()
     });

@@ -1,4 +1,5 @@
-//! Writes that are sent again and must count once: nonces, from many threads and across a crash.
+//! Writes that are sent again but must take effect once: nonces, from many threads and across a
+//! crash.
 
 mod testkit;
 
@@ -34,7 +35,7 @@ fn writes_that_all_threads_send_count_once() -> Result<()> {
             scope.spawn(|| {
                 for number in 0..WRITES {
                     let row = table.once(Nonce { group: 1, number }).increment(&one()).unwrap();
-                    // Every sender is told what its write made of the counter.
+                    // Every sender receives the counter after its write.
                     let value = row.value("f", "n").unwrap().try_into().unwrap();
                     assert!((1..=WRITES as i64).contains(&i64::from_be_bytes(value)));
                 }
@@ -72,7 +73,7 @@ fn a_repeat_gives_what_the_first_gave() -> Result<()> {
     );
     let first = table.once(nonce(3)).check_and_mutate(&claim)?;
     assert!(first.is_success);
-    // The column is there now; but this is the same claim.
+    // The column exists now, but this is the same write.
     assert_eq!(table.once(nonce(3)).check_and_mutate(&claim)?, first);
     assert!(!table.once(nonce(4)).check_and_mutate(&claim)?.is_success);
     assert_eq!(counter(&connection)?, 3);

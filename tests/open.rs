@@ -1,4 +1,4 @@
-//! Opening and closing: one process at a time, damage that is told with its place, recovery.
+//! Opening and closing: one process at a time, damage that is reported with its position, recovery.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ fn handles_may_be_used_from_any_thread() {
     is_send::<ResultScanner>();
 }
 
-/// Whatever the interface takes and gives has a name in it.
+/// Every type in the public interface is exported.
 #[test]
 fn names_are_taken_as_they_come_and_types_have_names() {
     let connection = hblite::open_in_memory().expect("an empty store opens");

@@ -1,11 +1,12 @@
-//! Cuts the power at every operation of a workload and looks what is left.
+//! Cuts the power at every operation of a workload and checks what is left.
 //!
 //! The workload creates a table, writes rows with FSYNC_WAL, flushes, compacts, alters, splits and
-//! merges, on a file system in memory that forgets what was not synced. It is run once to count its
-//! operations, then again and again, with the power going off after each of them in turn. Every
-//! time the store must open, hold all acknowledged rows, and hold every row whole.
+//! merges, on a file system in memory that discards what was not synced. It is run once to count
+//! its operations, then again and again, with a power cut after each of them. Every time, the store
+//! must open and hold all acknowledged rows, and no partial row.
 //!
-//! `HBLITE_POWER_CUT_STEP` sets how many operations lie between two cuts (1: all of them).
+//! `HBLITE_POWER_CUT_STEP` sets the number of operations between two cuts (1: a cut at each of
+//! them).
 
 mod testkit;
 
@@ -53,7 +54,7 @@ fn create_table(connection: &Connection, told: &mut Acknowledged) -> Result<()> 
     Ok(())
 }
 
-/// Runs until something fails; what was acknowledged is in `told`.
+/// Runs until something fails; `told` holds what was acknowledged.
 fn workload(connection: &Connection, told: &mut Acknowledged) -> Result<()> {
     let admin = connection.admin();
     create_table(connection, told)?;
@@ -131,7 +132,7 @@ fn acknowledged_rows_survive_a_power_cut_at_any_moment() {
                 open(rest.clone()).unwrap_or_else(|error| panic!("{context}: {error}"));
             verify(&connection, &told, &context);
             drop(connection);
-            // What was recovered is there again, without the log being written a second time.
+            // The recovered rows exist, although the log was not written a second time.
             let connection =
                 open(rest.after_kill()).unwrap_or_else(|error| panic!("{context}: {error}"));
             verify(&connection, &told, &format!("{context}, opened again"));
@@ -140,8 +141,8 @@ fn acknowledged_rows_survive_a_power_cut_at_any_moment() {
 }
 
 /// The process is killed after each operation in turn, the store is opened on what the operating
-/// system still has, and closed; then the power goes. What the open relied on must be durable by
-/// then: it removes the log and the files that others replaced.
+/// system still has, and closed; then the power is cut. Everything that the open relied on must be
+/// durable by then: it removes the log and replaced files.
 #[test]
 fn acknowledged_rows_survive_a_kill_an_open_and_a_power_cut() {
     cuts::at_every_operation(1, empty, work, |fs, told, cut| {
@@ -151,7 +152,7 @@ fn acknowledged_rows_survive_a_kill_an_open_and_a_power_cut() {
         let opened = Options::new().engine(engine).env(env).open(Path::new("/store"));
         let connection = opened.unwrap_or_else(|error| panic!("killed, {cut}: {error}"));
         connection.close().unwrap_or_else(|error| panic!("killed, {cut}: {error}"));
-        // Seed 0 takes everything that may go.
+        // Seed 0 loses everything that may be lost.
         let context = format!("killed, {cut}, opened, power cut");
         let connection = open(killed.after_power_cut(0));
         let connection = connection.unwrap_or_else(|error| panic!("{context}: {error}"));
@@ -160,7 +161,7 @@ fn acknowledged_rows_survive_a_kill_an_open_and_a_power_cut() {
 }
 
 /// The first open makes the store's directory and fails to make its name durable. The second one
-/// finds the directory, and must not take its name for granted.
+/// finds the directory, and must not assume that its name is durable.
 #[test]
 fn a_store_whose_first_open_failed_survives_a_power_cut() {
     let disk = CrashFileSystem::new();
@@ -176,7 +177,7 @@ fn a_store_whose_first_open_failed_survives_a_power_cut() {
 }
 
 /// An open makes directories above the store's own and is killed, or fails, before their names are
-/// durable. The next one finds them, and must not take any of their names for granted. A backup
+/// durable. The next one finds them, and must not assume that their names are durable. A backup
 /// makes its directory in the same way.
 #[test]
 fn directories_of_an_open_or_backup_that_failed_survive_a_power_cut() {
@@ -212,10 +213,10 @@ fn directories_of_an_open_or_backup_that_failed_survive_a_power_cut() {
     }
 }
 
-/// A row is written, flushed, deleted and compacted away. The power goes in that compaction, again
-/// in the next one, and a third time when the store was just opened. Each compaction's file tells
-/// which files it replaces, and the first file must not outlive the one that tells of it: the row
-/// would be back.
+/// A row is written, flushed, deleted and compacted away. The power is cut in that compaction,
+/// again in the next one, and a third time just after the store was opened. Each compaction's file
+/// lists the files it replaces, and the first file must not outlive the one that lists it: the row
+/// would reappear.
 #[test]
 fn what_two_compactions_replaced_stays_away_after_a_third_power_cut() {
     let prepare = || {
@@ -230,7 +231,7 @@ fn what_two_compactions_replaced_stays_away_after_a_third_power_cut() {
         connection.admin().flush_table(name("t")).expect("nothing fails yet");
         (fs, connection)
     };
-    // Where the new file has its name and nobody knows yet whether it keeps it.
+    // The point at which the new file has its name, but the name is not yet durable.
     let is_in_question = |cut: &u64| {
         let (fs, connection) = prepare();
         fs.power_off_after(*cut);
@@ -244,7 +245,7 @@ fn what_two_compactions_replaced_stays_away_after_a_third_power_cut() {
             let (mut fs, mut connection) = prepare();
             for compaction in 0..2 {
                 fs.power_off_after(cut);
-                // If the first was through after all, the second has less to do.
+                // If the first did finish, the second has less to do.
                 let _ = connection.admin().major_compact_table(name("t"));
                 drop(connection);
                 fs = fs.after_power_cut(3 * seed + compaction);
@@ -311,14 +312,14 @@ fn a_batch_is_as_durable_as_its_strongest_write() {
     };
     let puts: Vec<Put> = (0..).zip(levels).map(|(number, level)| put(number, level)).collect();
     connection.table("t").and_then(|t| t.put_all(&puts)).expect("nothing fails");
-    // Nothing that was not synced is kept.
+    // Only synced data is kept.
     let connection = open(fs.after_power_cut(0)).expect("the store opens");
     let found = connection.table("t").and_then(|t| t.get(&Get::new("row-1")));
     assert_eq!(found.expect("it can be read").value("a", "x"), Some(b"value".as_slice()));
 }
 
 /// A process is killed between the rename of a flushed file and the sync of its directory. The next
-/// one finds the file under its name, and may drop the log of its rows only once the name is
+/// one finds the file under its name, and may drop the log of its rows only after the name is
 /// durable.
 #[test]
 fn names_of_a_killed_process_are_made_durable_before_its_log_goes() {
@@ -368,7 +369,7 @@ fn an_acknowledged_snapshot_survives_a_power_cut() {
     }
     let options = SnapshotOptions::default();
     connection.admin().snapshot("s", name("t"), &options).expect("a snapshot");
-    // Nothing that was not synced is kept.
+    // Only synced data is kept.
     let connection = open(fs.after_power_cut(0)).expect("the store opens");
     connection.admin().clone_snapshot("s", name("clone")).expect("the snapshot is there");
     let clone = connection.table("clone").expect("a legal name");

@@ -1,4 +1,4 @@
-//! Stores that are only read: nothing is written, changes are refused, and another may write.
+//! Stores opened read-only: nothing is written, changes are refused, and another process may write.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -139,7 +139,8 @@ fn content(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-/// What a kill leaves of a store: ten rows in files, ten in the log, and a compaction's rubbish.
+/// What a kill leaves of a store: ten rows in files, ten in the log, and the leftovers of a
+/// compaction.
 fn killed_store(dir: &Path) {
     let living = dir.join("living");
     let connection = hblite::open(&living).unwrap();
@@ -159,7 +160,7 @@ fn killed_store(dir: &Path) {
     }
 }
 
-/// A mapped file would end this process with SIGBUS.
+/// A mapped file would kill this process with SIGBUS.
 #[test]
 fn a_file_that_is_truncated_under_a_read_only_open_is_an_error_with_its_name() {
     let dir = tempfile::tempdir().unwrap();
@@ -261,7 +262,8 @@ fn a_directory_without_a_store_is_not_made_one() {
 }
 
 /// While a writer puts rows one after the other, flushes, compacts, splits and makes and drops
-/// tables, each open finds some number of first rows: at least those that were acknowledged before.
+/// tables, each open finds some number of the first rows, at least those that were acknowledged
+/// before.
 #[test]
 fn a_store_is_read_while_it_is_written() {
     let dir = tempfile::tempdir().unwrap();
@@ -301,7 +303,7 @@ fn a_store_is_read_while_it_is_written() {
             let reader = Options::new().read_only(true).open(dir.path()).unwrap();
             let count = prefix(&reader);
             assert!(count >= before, "{count} of {before} rows");
-            // What it sees stays the same, also when its files are gone.
+            // Its view stays the same, even after its files are removed.
             assert_eq!(prefix(&reader), count);
             seen.push(count);
         }

@@ -1,6 +1,6 @@
-//! Scans read no more than they must, and tell where they are while they find nothing.
+//! Scans read no more than they must, and report their position while they find nothing.
 //!
-//! What was read is taken from the regions' own counters, as the shell's status shows them.
+//! The numbers are those of the regions' own counters, which the shell's status shows.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ fn cells_examined(connection: &Connection) -> Result<u64> {
     Ok(connection.admin().status()?.regions.iter().map(|region| region.load.cells_examined).sum())
 }
 
-/// How many cells were looked at by `read`.
+/// The number of cells that `read` examined.
 fn examined_by<T>(connection: &Connection, read: impl FnOnce() -> Result<T>) -> Result<(T, u64)> {
     let before = cells_examined(connection)?;
     let answer = read()?;
@@ -63,7 +63,7 @@ fn filters_on_rows_seek() -> Result<()> {
     let pattern = FuzzyKey { key: b"r??777".to_vec(), mask: vec![0, 1, 1, 0, 0, 0] };
     let ranges = [("r00010", "r00012"), ("r00500", "r00501"), ("r01990", "r01993")];
     let ranges = ranges.map(|(start, stop)| RowRange::new(start, true, stop, false));
-    // HBase's hints of a fuzzy row pass rows by in reverse, so that is not counted here.
+    // HBase's hints of a fuzzy row filter skip rows in reverse scans, so that is not counted here.
     let ranges = Filter::multi_row_range(ranges.to_vec())?;
     let cases = [
         (Filter::fuzzy_row(vec![pattern])?, false, 2),
@@ -134,14 +134,14 @@ fn a_scan_that_finds_nothing_tells_where_it_is() -> Result<()> {
                 cursors.reverse();
             }
             assert!(cursors.is_sorted(), "{place}, reversed: {is_reversed}");
-            // One for each row that was rejected, and one at the border of the regions.
+            // One for each row that was rejected, and one at the boundary of the regions.
             assert!(cursors.len() >= ROWS as usize - 2, "{} cursors, {place}", cursors.len());
         }
         Ok(())
     })
 }
 
-/// A scan that starts at a cursor finds what the one before had left.
+/// A scan that starts at a cursor finds the rest of the previous one's rows.
 #[test]
 fn a_cursor_is_where_to_go_on() -> Result<()> {
     let (_connection, table) = store()?;

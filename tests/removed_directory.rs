@@ -1,9 +1,9 @@
 //! Goal: a store whose directory is removed, moved or replaced while it is open refuses writes with
-//! an error that says so. Reads go on, nothing that was acknowledged before is lost, and nothing of
-//! another store in its place is touched.
+//! an error that says so. Reads continue, nothing that was acknowledged before is lost, and another
+//! store in its place is not touched.
 //!
 //! Method: real directories. Writes with each durability are repeated until one is refused; the
-//! documentation says within which time.
+//! documentation states the time limit.
 
 mod testkit;
 
@@ -23,7 +23,7 @@ const DURABILITIES: [Durability; 5] = [
     Durability::FsyncWal,
 ];
 
-/// What the documentation says, and a second for a busy machine.
+/// The documented time, plus a second for a busy machine.
 const NOTICED_WITHIN: Duration = Duration::from_millis(1100);
 
 fn create(dir: &Path, name: &str) -> Connection {
@@ -46,7 +46,8 @@ fn count(connection: &Connection, table: &str) -> usize {
     rows.collect::<Result<Vec<_>>>().expect("read").len()
 }
 
-/// Writes until a write is refused. How many were not, the error, and how long that took.
+/// Writes until a write is refused. Returns how many were accepted, the error, and how long that
+/// took.
 fn write_until_refused(connection: &Connection, durability: Durability) -> (usize, Error) {
     let began = Instant::now();
     for number in 0.. {

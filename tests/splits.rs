@@ -1,4 +1,4 @@
-//! Splits and merges under load: writers and scanners run through them and nothing is lost, doubled
+//! Splits and merges under load: writers and scanners keep running, and nothing is lost, duplicated
 //! or out of order.
 //!
 //! `HBLITE_SPLITS` sets how many there are (default 150).
@@ -21,13 +21,13 @@ const COUNTERS: u64 = 50;
 /// What the threads share.
 struct Load {
     connection: Connection,
-    /// How many rows of each writer were acknowledged.
+    /// The number of acknowledged rows of each writer.
     written: Vec<AtomicU64>,
     increments: AtomicU64,
     is_over: AtomicBool,
 }
 
-/// Tells the other threads to end, also when the one that stirs fails.
+/// Makes the other threads end, even if the one that splits and merges fails.
 struct EndOfLoad<'l>(&'l AtomicBool);
 
 impl Drop for EndOfLoad<'_> {
@@ -59,7 +59,8 @@ impl Load {
         Ok(())
     }
 
-    /// Each scan is sorted and holds all rows that were there when it began. The number of scans.
+    /// Each scan is sorted and returns all rows that existed when it began. Returns the number of
+    /// scans.
     fn scan(&self) -> Result<usize> {
         let table = self.connection.table("t")?;
         let mut scans = 0;
@@ -87,7 +88,7 @@ impl Load {
         Ok(scans)
     }
 
-    /// Gets of rows that were acknowledged find them.
+    /// Gets of acknowledged rows find them.
     fn get(&self, seed: u64) -> Result<()> {
         let (random, table) = (SeededRandom::new(seed), self.connection.table("t")?);
         while !self.is_over.load(Ordering::Relaxed) {
@@ -101,7 +102,8 @@ impl Load {
         Ok(())
     }
 
-    /// Splits at random rows and merges random neighbours, `wanted` times in all. How many of each.
+    /// Splits at random rows and merges random neighbours, `wanted` times in all. Returns how many
+    /// of each.
     fn split_and_merge(&self, seed: u64, wanted: usize) -> Result<(usize, usize)> {
         let _over = EndOfLoad(&self.is_over);
         let (random, admin) = (SeededRandom::new(seed), self.connection.admin());

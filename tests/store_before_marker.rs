@@ -1,7 +1,7 @@
-//! Stores that a version of hblite wrote which knew no marker (`hblite.store`) yet: one that was
-//! closed, and one that a kill left with its log. Every later version must open them.
+//! Stores written by a version of hblite without a marker (`hblite.store`): one that was closed,
+//! and one that was killed and has a log. Every later version must open them.
 //!
-//! Both were made with this script; the killed one has the last line too, and the closed one not.
+//! Both were made with this script; only the killed one has the last line.
 //!
 //! ```text
 //! create 't', {NAME => 'f', VERSIONS => 3}, 'g', SPLITS => ['m']

@@ -61,7 +61,7 @@ fn put(connection: &Connection, table: &str, value: &str) -> Result<()> {
     Ok(())
 }
 
-/// Tables, references, snapshots, and cells in the log only.
+/// Tables, references, snapshots, and cells that are only in the log.
 fn fill(connection: &Connection) -> Result<()> {
     let admin = connection.admin();
     admin.create_namespace(&NamespaceDescriptor::new("ns"))?;
@@ -117,7 +117,7 @@ fn versions(fs: &dyn FileSystem, dir: &Path) -> BTreeSet<String> {
     let version = |path: PathBuf| {
         let content = fs.read(&path).expect("a file");
         let name = path.file_name()?.to_str()?;
-        // A trailer ends with the version; the other formats have it behind a magic of 8 bytes.
+        // A trailer ends with the version; the other formats have it after a magic of 8 bytes.
         let is_hfile = content.len() > 4096 && content.starts_with(b"DATABLK");
         match (name, is_hfile) {
             ("hblite.store" | "WALs.head", _) => {
@@ -126,7 +126,7 @@ fn versions(fs: &dyn FileSystem, dir: &Path) -> BTreeSet<String> {
             (name, _) if name.starts_with("hblite-wal.") => {
                 Some(("log".to_owned(), content.get(8..12)?.to_vec()))
             }
-            // The first field of the message behind "PBUF".
+            // The first field of the message after "PBUF".
             (".manifest", _) => Some((name.to_owned(), content.get(4..6)?.to_vec())),
             (_, true) => Some(("hfile".to_owned(), content[content.len() - 4..].to_vec())),
             _ => None,

@@ -176,7 +176,7 @@ fn unsafe_code_stays_fenced() {
         }
         let lines = text.lines().enumerate().filter(|(_, line)| {
             let code = line.split("//").next().unwrap_or("");
-            // What stands between quotes is not code.
+            // Text between quotes is not code.
             code.split('"').step_by(2).any(|part| part.contains("unsafe "))
         });
         lines.map(|(index, _)| format!("{name}:{}", index + 1)).collect()
@@ -206,8 +206,8 @@ fn calls_go_down_the_layers() {
     });
 }
 
-/// The engine takes locks, threads and elapsed time from `hblite-env`, where a build for
-/// simulation puts its own in their place.
+/// The engine takes locks, threads and elapsed time from `hblite-env`, where a build for simulation
+/// substitutes its own.
 #[test]
 fn the_engine_takes_locks_and_threads_from_its_environment() {
     let refused = ["parking_lot", "std::thread", "std::sync::mpsc", "std::time::"];

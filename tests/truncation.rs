@@ -1,9 +1,9 @@
-//! Goal: a store file that someone truncates while the store is open gives an error with its name,
-//! and the process lives on; but for reads of a mapped file, which is what the documentation says.
+//! Goal: a store file that someone truncates while the store is open causes an error with its name,
+//! and the process continues, except for reads of a mapped file, as documented.
 //!
 //! Method: the test starts itself as a child for each way of reading, with files mapped and not.
-//! The child reads in a loop, and another of its threads truncates the file behind the first read.
-//! What ends the loop, and how the child ends, is the outcome.
+//! The child reads in a loop, and another of its threads truncates the file after the first read.
+//! The outcome is what ends the loop, and how the child ends.
 
 mod testkit;
 
@@ -96,7 +96,7 @@ fn child(dir: &Path) -> Result<()> {
     let engine = EngineOptions::default()
         .with_compaction_enabled(false)
         .with_files_mapped(are_files_mapped)
-        // Nothing comes from memory.
+        // Nothing is served from memory.
         .with_block_cache_size_bytes(0);
     let connection = Options::new().engine(engine).open(dir.join("store"))?;
     for table in ["t", "other"] {

@@ -1,4 +1,4 @@
-//! The walkthrough of a put and a get in `docs/architecture.md` is true, and stays short.
+//! The walkthrough of a put and a get in `docs/architecture.md` is correct and stays short.
 //!
 //! Each line of it names a file and functions, which must exist. One of the functions of a step
 //! calls the first function of the next numbered line, and that of each line below the step. The
@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// How many files an operation may go straight down through.
+/// The maximum number of files on the direct path of an operation.
 const PUT_FILES_MAX: usize = 10;
 const GET_FILES_MAX: usize = 12;
 
 /// A line of the walkthrough.
 struct Step {
-    /// 0 for the way straight down, more for what is beside it.
+    /// 0 for the direct path, more for side steps.
     depth: usize,
     path: String,
     /// `Type::function` or `function`.

@@ -3,7 +3,7 @@
 //! A row is sixteen hex digits of a mixed counter, so rows in counter order come in random key
 //! order; it has one cell with a value of 100 bytes.
 
-// Each benchmark is a program of its own and uses its part of this.
+// Each benchmark is a separate program and uses its part of this.
 #![allow(dead_code)]
 
 use std::path::Path;
@@ -21,7 +21,7 @@ const FAMILY: &str = "f";
 const QUALIFIER: &str = "field000";
 const BATCH: usize = 1000;
 
-/// A run of a few seconds per benchmark; the command line can lengthen it.
+/// A run of a few seconds per benchmark; the command line can extend it.
 pub(crate) fn criterion() -> Criterion {
     Criterion::default()
         .sample_size(10)
@@ -30,7 +30,7 @@ pub(crate) fn criterion() -> Criterion {
         .configure_from_args()
 }
 
-/// A store on disk with a table. The directory goes when it is dropped.
+/// A store on disk with a table. The directory is removed when it is dropped.
 pub(crate) struct Store {
     /// The table.
     pub table: Table,
@@ -69,7 +69,7 @@ impl Store {
     }
 }
 
-/// Opens the store in `dir`, with the table made if it is not there.
+/// Opens the store in `dir`, and creates the table if it does not exist.
 pub(crate) fn open(dir: &Path) -> (Connection, Table) {
     let connection = hblite::open(dir).expect("the store opens");
     let name: TableName = TABLE.parse().expect("the name of a table");
@@ -101,7 +101,7 @@ pub(crate) fn row_of(number: u64) -> String {
     format!("{:016x}", mix(number))
 }
 
-/// Endless random numbers of rows that a filled table has.
+/// An endless series of random numbers of rows in a filled table.
 pub(crate) fn picks() -> impl Iterator<Item = u64> {
     (1 << 40..).map(|turn| mix(turn) % ROWS)
 }

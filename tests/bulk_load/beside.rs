@@ -1,4 +1,4 @@
-//! Writers, scanners and splits beside loads.
+//! Writers, scanners and splits during loads.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use hblite_env::MemFileSystem;
 
 use super::{FAMILIES, FOLDER, STORE, create, engine, in_folder, name, put_cell, write_file};
 
-/// Loads bring rows that agree in both families; writers, scanners and splits run beside them.
+/// Loads add rows that agree in both families, concurrent with writers, scanners and splits.
 #[test]
 fn scanners_see_loads_whole_while_regions_split() {
     const LOADS: u64 = 40;

@@ -1,4 +1,5 @@
-//! A load and crashes: at every operation of the disk it is whole or away.
+//! A load and crashes: after a crash at any operation of the disk, it has happened completely or
+//! not at all.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +12,8 @@ use hblite_env::{
 use super::testkit::cuts;
 use super::{FAMILIES, check, create, in_folder, load, name, open, put_cell, write_file};
 
-/// Prepares a table of two regions with two families and a row in each, and a folder for all.
+/// Prepares a table of two regions with two families and a row in each, and a folder to load into
+/// all of them.
 fn prepared() -> (CrashFileSystem, Connection) {
     let fs = CrashFileSystem::new();
     let connection = open(fs.clone()).expect("an empty disk opens");
@@ -31,7 +33,7 @@ fn prepared() -> (CrashFileSystem, Connection) {
     (fs, connection)
 }
 
-/// Whether a region has the load, all of it or nothing; `rows` are those that it brings there.
+/// Whether a region has the load, all of it or nothing; `rows` are its rows in that region.
 fn has_load(connection: &Connection, rows: [&str; 3], context: &str) -> bool {
     let table = connection.table("t").expect("a name");
     let mut seen = Vec::new();
@@ -121,8 +123,8 @@ fn dirs_in(fs: &CrashFileSystem, dir: &Path) -> Vec<PathBuf> {
     entries.iter().filter(|entry| entry.is_dir).map(|entry| dir.join(&entry.name)).collect()
 }
 
-/// Each operation of a load fails once, and the process lives on: a region has the load or has it
-/// not, and if nobody knows, nothing is written any more.
+/// Each operation of a load fails once, and the process continues: a region has the load or does
+/// not, and if that is unknown, it accepts no more writes.
 #[test]
 fn a_failure_at_any_operation_leaves_a_regions_load_whole_or_away() {
     let operations = [
@@ -180,7 +182,7 @@ fn a_failure_at_any_operation_leaves_a_regions_load_whole_or_away() {
     assert!(refused > 50 && stopped > 0, "{refused} refused, of them {stopped} of unknown end");
 }
 
-/// A check of what a crash left names no defect, whatever an open would still finish.
+/// A check of what a crash left reports no defect, even if an open still has work to finish.
 #[test]
 fn what_a_crash_leaves_of_a_load_is_no_defect() {
     let mut unfinished = 0;

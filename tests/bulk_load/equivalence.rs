@@ -1,4 +1,4 @@
-//! What a load means: the same as the same puts and deletes, whatever else happens.
+//! The meaning of a load: that of the same puts and deletes, whatever else happens.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::{FAMILIES, FOLDER, cells_of, check, create, engine, in_folder, name, open, write_file};
 
-/// What a table goes through.
+/// The steps that a table goes through.
 #[derive(Debug, Clone)]
 enum Step {
     Put(u8, u8, i64),
@@ -46,7 +46,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..25)
 }
 
-/// Does a step to the table that is loaded, and the same by puts and deletes to the other.
+/// Applies a step to the loaded table, and the same with puts and deletes to the other.
 fn take(step: &Step, number: usize, loaded: &Connection, plain: &Connection) -> Result<()> {
     let both = [loaded, plain];
     match step {
@@ -63,13 +63,13 @@ fn take(step: &Step, number: usize, loaded: &Connection, plain: &Connection) -> 
         }
         Step::Load(cells) => load_both(cells, number, loaded, plain),
         Step::Flush => both.iter().try_for_each(|c| c.admin().flush_table(name("t"))),
-        // A minor one forgets deletes where it happens to take all files.
+        // A minor one drops deletes if it happens to include all files.
         Step::Compact => {
             both.iter().try_for_each(|c| c.admin().flush_table(name("t")))?;
             both.iter().try_for_each(|c| c.admin().major_compact_table(name("t")))
         }
         Step::Split(row) => {
-            // One that cannot be split now is not.
+            // A region that cannot be split now is left alone.
             let _ = loaded.admin().split_table(name("t"), Some(row_of(*row).as_bytes()));
             Ok(())
         }

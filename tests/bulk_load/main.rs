@@ -77,7 +77,7 @@ fn in_folder(family: &str, name: &str) -> PathBuf {
     Path::new(FOLDER).join(family).join(name)
 }
 
-/// Everything that a scan of all versions gives.
+/// Everything that a scan of all versions returns.
 fn cells_of(connection: &Connection, table: &TableName) -> Vec<String> {
     let scan = Scan::new().with_versions(i32::MAX);
     let rows = connection.table(table.clone()).and_then(|table| table.scan(&scan));
@@ -223,7 +223,7 @@ fn a_loaded_cell_wins_over_equal_ones_before_it_and_loses_to_those_behind() {
         let fs = CrashFileSystem::new();
         let connection = open(fs.clone()).expect("an empty store");
         create(&connection, &[]).expect("a new table");
-        // An id in the file that is beyond all of the store's says nothing.
+        // An id in the file that exceeds all of the store's is ignored.
         let path = in_folder("a", "00");
         fs.create_dir_all(path.parent().expect("a folder")).expect("room");
         let mut writer = HFileWriter::create(&fs, &path, HFileWriterOptions::default()).expect("");

@@ -52,7 +52,7 @@ pub(crate) fn checked(result: &CheckAndMutateResult) -> Value {
 }
 
 pub(crate) fn error(error: &Error) -> Value {
-    // A client of a cluster says how often it tried.
+    // A client of a cluster reports how often it tried.
     let message = error.message().split(" (gave up after ").next().unwrap_or_default();
     json!({"error": error.exception().simple_name(), "message": message})
 }
@@ -78,7 +78,7 @@ pub(crate) fn compare(expected: &Value, actual: &Value) -> Result<(), String> {
     if expand(expected) == *actual { Ok(()) } else { Err("the answer differs".into()) }
 }
 
-/// Long byte strings are recorded as what is repeated how often.
+/// Long byte strings are recorded as a repeated part and a count.
 fn expand(value: &Value) -> Value {
     match value {
         Value::Object(fields) if fields.contains_key("repeat") => {
@@ -102,7 +102,7 @@ fn compare_errors(
     if expected.get("internal").is_some() {
         return Ok(());
     }
-    // The client gave up after six tries; an embedded store answers with the cause at once.
+    // The client gave up after six tries; an embedded store returns the cause immediately.
     if let Some(cause) = expected.get("cause") {
         return compare(cause, actual);
     }
@@ -138,9 +138,9 @@ fn mask(message: &str) -> String {
             rest = &rest[first.len_utf8()..];
         }
     }
-    // A cluster has servers of other names.
+    // A cluster's servers have other names.
     let server = regex::Regex::new(r" on [\w.-]+,\d{1,5},<id>").expect("a pattern");
     let masked = server.replace_all(&masked, " on <server>");
-    // The second is the name of the server that a store stands for.
+    // The second is the name of the server that a store represents.
     masked.replace("localhost,16020,<id>", "<server>").replace("localhost,16020,1", "<server>")
 }

@@ -259,7 +259,7 @@ pub(crate) fn compare_operator(value: &Value) -> Result<CompareOperator> {
         .ok_or_else(|| Error::illegal_argument(format!("no such operator: {value}")))
 }
 
-/// Settings of a family laid over `base`.
+/// Settings of a family applied to `base`.
 pub(crate) fn family(
     value: &Value,
     base: Option<ColumnFamilyDescriptor>,
@@ -268,7 +268,7 @@ pub(crate) fn family(
         Some(base) => base,
         None => ColumnFamilyDescriptor::new(bytes(&value["name"])),
     };
-    // The recorder sets VERSIONS first, and the Java client compares it with what is there.
+    // The recorder sets VERSIONS first, and the Java client compares it with the existing value.
     if let Some(versions) = value.get("VERSIONS") {
         family.set_attribute("VERSIONS", &text(versions))?;
     }

@@ -15,10 +15,10 @@ use crate::answer::{self, CLOCK_START};
 use crate::arguments::{self, bytes, table_name, text};
 
 const FILES_NEVER_REACHED: usize = 10_000;
-/// How long regions may refer to the files of those that they were made of.
+/// How long regions may refer to the files of their parents.
 const REFERENCES_MAX: Duration = Duration::from_secs(60);
 
-/// How a file went.
+/// The result of a file.
 #[derive(Default)]
 pub(crate) struct FileOutcome {
     pub passed: usize,
@@ -41,7 +41,7 @@ pub(crate) fn run_file(path: &Path) -> FileOutcome {
 pub(crate) fn empty_store() -> (Connection, Arc<ManualClock>) {
     let clock = Arc::new(ManualClock::new(CLOCK_START));
     // As the server of the recordings: only the files of split and merged regions are compacted
-    // without being asked for.
+    // without a request.
     let engine = EngineOptions::default()
         .with_compaction_files_max(FILES_NEVER_REACHED)
         .with_compaction_files_min(FILES_NEVER_REACHED)
@@ -55,8 +55,8 @@ pub(crate) fn empty_store() -> (Connection, Arc<ManualClock>) {
     (connection, clock)
 }
 
-/// Waits until the regions of an embedded store have compacted the files of those that they were
-/// made of, as the recording did.
+/// Waits until the regions of an embedded store have compacted the files of their parents, as the
+/// recording did.
 #[allow(dead_code, reason = "other tests play on other connections")]
 pub(crate) fn wait_for_heirs(store: &Connection) {
     let engine = hblite::embedded_engine(store).expect("the store is embedded");
@@ -175,7 +175,7 @@ fn run_data(connection: &Connection, op: &Value) -> Result<Value> {
     let table = connection.table(&table_name(op)?)?;
     let result = |row: RowResult| json!({"cells": answer::cells(&row)});
     Ok(match op["op"].as_str().unwrap_or("") {
-        // Rust has no null: this is what the Java client makes of one.
+        // Rust has no null: this is the Java client's error for it.
         "put" if has_null_family(op) => {
             return Err(Error::new(Exception::HBaseIo, "java.lang.NullPointerException"));
         }

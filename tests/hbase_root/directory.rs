@@ -10,9 +10,9 @@ use hblite_env::{FileSystem, MemFileSystem, StdFileSystem};
 use crate::testkit;
 
 pub(crate) const ROOT: &str = "/hbase";
-/// Later than all that the fixtures hold.
+/// Later than every timestamp in the fixtures.
 const NOW: i64 = 1_800_000_000_000;
-/// Directories that HBase makes and that are empty in a fixture; Git keeps no such directories.
+/// Directories that HBase creates and that are empty in a fixture; Git keeps no empty directories.
 const EMPTY: [&str; 6] = ["WALs", "oldWALs", "archive", "corrupt", "staging", "MasterData/oldWALs"];
 
 /// What HBase left, after it was stopped or killed.
@@ -30,7 +30,7 @@ pub(crate) fn copy_fixture(fs: &dyn FileSystem, name: &str) {
     }
 }
 
-/// Puts a file below the root, in the place of one that is there.
+/// Writes a file below the root, replacing an existing one.
 pub(crate) fn write(fs: &dyn FileSystem, below: impl AsRef<Path>, content: &[u8]) {
     let path = Path::new(ROOT).join(below);
     if fs.exists(&path).expect("memory") {
@@ -98,7 +98,7 @@ pub(crate) fn cells(connection: &Connection) -> Vec<String> {
     cells
 }
 
-/// What a real HBase printed of the table before it ended.
+/// What a real HBase printed for the table before it ended.
 pub(crate) fn expected() -> Vec<String> {
     let mut cells = Vec::new();
     for row in (0..20).filter(|row| ![7, 11].contains(row)) {

@@ -1,7 +1,7 @@
-//! Root directories that Apache HBase made: adopted with all that is in them and in HBase's logs,
-//! or refused by name and left as they are.
+//! Root directories that Apache HBase made: adopted with everything in them and in HBase's logs, or
+//! refused with the file's name and left unchanged.
 //!
-//! `tests/fixtures/hbase-root` is what a real HBase 2.6.1 left.
+//! `tests/fixtures/hbase-root` was left by a real HBase 2.6.1.
 
 mod directory;
 mod refused;
@@ -133,7 +133,7 @@ fn an_adoption_that_is_cut_off_goes_on_where_it_was() {
 
 #[test]
 fn a_log_that_a_kill_cut_off_ends_at_the_last_whole_entry() {
-    // A delete comes late in the log: what it deletes may still be there.
+    // A delete comes late in the log: what it deletes may still exist.
     let deleted = ["row07 f logged7", "row11 f logged11", "row11 f flushed"].map(str::to_owned);
     let known = [expected(), deleted.to_vec()].concat();
     let name = find(&fixture("killed"), "hbase/WALs/", ".meta");
@@ -145,7 +145,7 @@ fn a_log_that_a_kill_cut_off_ends_at_the_last_whole_entry() {
         let connection = match adopt(&fs) {
             Ok(connection) => connection,
             Err(error) => {
-                // The table d was closed before it was disabled, and the log does not say so.
+                // The table d was closed before it was disabled, and the log does not record that.
                 assert!(error.message().contains("a part of this one is missing"), "{error}");
                 refusals += 1;
                 continue;

@@ -1,4 +1,5 @@
-//! Damaged and foreign directories: each is refused by name, and stays as it is, file by file.
+//! Damaged and foreign directories: each is refused with the file's name, and every file stays
+//! unchanged.
 
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use crate::directory::{ROOT, adopt, contents, find, fixture, write};
 const META: &str = "data/hbase/meta/1588230740";
 const MASTER_REGION: &str = "1595e783b53d99cd5eef43b6debb2682";
 
-/// Makes a directory of a killed HBase unfit; the refusal must hold the words.
+/// Makes a directory of a killed HBase unfit; the refusal must contain the words.
 struct Case {
     words: &'static str,
     spoil: fn(&MemFileSystem),

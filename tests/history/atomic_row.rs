@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Family and qualifier, as `a:x`.
 pub(crate) type Column = &'static str;
 
-/// The columns of a row that are there, with their values.
+/// The existing columns of a row, with their values.
 pub(crate) type Row = BTreeMap<Column, Vec<u8>>;
 
 pub(crate) const FAMILIES: [&str; 2] = ["a", "b"];
@@ -43,7 +43,7 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
-    /// What it does to the row, if it does.
+    /// What it does to the row, if anything.
     pub(crate) fn changes(&self) -> &[Change] {
         match self {
             Self::Read(_) => &[],
@@ -54,7 +54,7 @@ impl Operation {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// The caller was told nothing: it may have happened or not, or may still happen.
+    /// The caller got no answer: it may have happened or not, or may still happen.
     Unknown,
     /// It happened.
     Done,
@@ -110,7 +110,7 @@ fn project(row: &Row, columns: &[Column]) -> Row {
         .collect()
 }
 
-/// The row after the changes, and what increments and appends tell.
+/// The row after the changes, and what increments and appends return.
 fn apply(row: &Row, changes: &[Change]) -> (Row, Row) {
     let (mut next, mut told) = (row.clone(), Row::default());
     for change in changes {
@@ -142,7 +142,7 @@ fn counter(value: &[u8]) -> i64 {
     i64::from_be_bytes(value.try_into().expect("counters are put with 8 bytes"))
 }
 
-/// A value as a person reads it; of a long one its length and its end.
+/// A readable form of a value; for a long one, its length and its end.
 pub(crate) fn show(column: Column, value: &[u8]) -> String {
     match <[u8; 8]>::try_from(value) {
         Ok(bytes) if COUNTERS.contains(&column) => i64::from_be_bytes(bytes).to_string(),

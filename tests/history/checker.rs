@@ -1,20 +1,21 @@
-//! Whether some order of a row's operations explains everything that they answered.
+//! Checks whether some order of a row's operations explains all their answers.
 //!
 //! The algorithm of Wing and Gong with Lowe's memory: try operations one after the other on a row
 //! that exists in memory only, depth first. An operation may be next if none of those that are left
 //! returned before it was called. Where the same operations led to the same row before, there is
 //! nothing new to find. Two short cuts keep sixteen threads on one row affordable:
 //!
-//! - A read that fits is taken at once, without alternatives: whatever explains the rest explains
-//!   it with this one first, too.
-//! - A value that is written only once must not go as long as somebody is left who saw it.
+//! - A read that fits is taken immediately, without alternatives: whatever explains the rest also
+//!   explains it with this one first.
+//! - A value that is written only once must not be overwritten while a remaining operation has seen
+//!   it.
 
 use std::collections::{HashMap, HashSet};
 
 use super::atomic_row::{Answer, Change, Column, Operation, Row, is_read, step};
 use super::recorder::Event;
 
-/// Steps after which the search gives up. What can be explained takes a few for each event.
+/// Steps after which the search gives up. An explainable history takes a few for each event.
 pub(crate) const STEPS_MAX: usize = 200_000;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub(crate) enum Verdict {
 
 /// Looks for an order of `events`, all of one row, from `start` on.
 ///
-/// What never returned need not have happened.
+/// An operation that never returned need not have happened.
 pub(crate) fn check(start: &Row, events: &[Event], steps_max: usize) -> Verdict {
     let mut events: Vec<&Event> = events.iter().collect();
     events.sort_by_key(|event| event.invoked);
@@ -65,7 +66,7 @@ fn ranks(events: &[&Event]) -> Vec<usize> {
 /// A value of a column.
 type Cell<'a> = (Column, &'a [u8]);
 
-/// Who saw each value that is there once: when it goes, it is gone for ever.
+/// The operations that saw each value that is written once: an overwritten value never returns.
 fn seers<'a>(start: &'a Row, events: &[&'a Event]) -> HashMap<Cell<'a>, Vec<usize>> {
     let mut writes: HashMap<Cell<'_>, usize> = HashMap::new();
     for (column, value) in start {
@@ -92,7 +93,7 @@ fn seers<'a>(start: &'a Row, events: &[&'a Event]) -> HashMap<Cell<'a>, Vec<usiz
     seers
 }
 
-/// The cells that must be there for the event to fit.
+/// The cells that must exist for the event to fit.
 fn seen_cells(event: &Event) -> Vec<Cell<'_>> {
     match (&event.operation, &event.answer) {
         (Operation::Read(_), Answer::Row(row)) => {
@@ -108,7 +109,7 @@ fn seen_cells(event: &Event) -> Vec<Cell<'_>> {
 struct Search<'a> {
     /// By the time of their call.
     events: Vec<&'a Event>,
-    /// The place of each event by the time of its return: what returned first was most likely
+    /// The place of each event by the time of its return: the first to return was most likely
     /// first.
     rank: Vec<usize>,
     is_taken: Vec<bool>,
@@ -151,8 +152,8 @@ impl Search<'_> {
         Verdict::GaveUp { at: self.furthest }
     }
 
-    /// Takes an event, if one is possible; those before `from` were tried. Gives where the
-    /// search goes on.
+    /// Takes an event, if one is possible; those before `from` were tried. Returns where the search
+    /// continues.
     fn advance(&mut self, from: usize) -> Option<usize> {
         let (mut candidates, end) = self.candidates();
         if from == 0
@@ -184,8 +185,8 @@ impl Search<'_> {
         None
     }
 
-    /// Whether a value went for ever that somebody who is left must see. Gives the earliest return
-    /// of those who cannot be explained any more.
+    /// Whether a value is gone that a remaining operation must see. Returns the earliest return of
+    /// the operations that can no longer be explained.
     fn unseen_return(&self, row_before: &Row) -> Option<u64> {
         let gone = row_before.iter().filter(|(column, value)| self.row.get(*column) != Some(value));
         let seers = gone.filter_map(|(column, value)| self.seers.get(&(*column, value.as_slice())));
@@ -232,7 +233,7 @@ impl Search<'_> {
         }
     }
 
-    /// Undoes the last step. Gives the event, and whether there are alternatives to it.
+    /// Undoes the last step. Returns the event, and whether there are alternatives to it.
     fn undo(&mut self) -> Option<(usize, bool)> {
         let Taken { event, row_before, has_alternatives } = self.path.pop()?;
         self.row = row_before;
@@ -242,7 +243,7 @@ impl Search<'_> {
         Some((event, has_alternatives))
     }
 
-    /// Undoes steps up to one that has alternatives, and that one. Gives where they begin.
+    /// Undoes steps up to and including one that has alternatives. Returns where they begin.
     fn go_back(&mut self) -> Option<usize> {
         loop {
             if let (event, true) = self.undo()? {

@@ -1,4 +1,4 @@
-//! Operations of one thread on a real store, each written down with its answer.
+//! Operations of one thread on a real store, each recorded with its answer.
 
 use hblite::{
     Action, Append, CheckAndMutate, Delete, Get, Increment, Mutation, Put, Result, RowMutations,
@@ -25,7 +25,7 @@ impl Client<'_> {
         }
     }
 
-    /// Changes of one kind in a call of their own.
+    /// Changes of one kind in a separate call.
     pub(crate) fn write(&mut self, row: &str, changes: Vec<Change>) {
         let (parts, table) = (Parts::new(row, &changes), &self.table);
         let nothing = |()| RowResult::default();
@@ -84,7 +84,7 @@ impl Client<'_> {
                 Ok(()) => {
                     self.recorder.record("puts", row, operation, invoked, Ok(Answer::Done));
                 }
-                // Nobody knows which of the rows were written.
+                // It is unknown which of the rows were written.
                 Err(_) => self.recorder.record_lost("puts", row, operation, invoked),
             }
         }
@@ -105,11 +105,11 @@ impl Client<'_> {
         }
     }
 
-    /// Scans from the first to the last of `rows`, which are all rows that ever are between them,
-    /// and writes down for each what was there. Calls `between` after each row that was found.
+    /// Scans from the first to the last of `rows`, which are all rows that ever exist between them,
+    /// and records what it found for each. Calls `between` after each row that it finds.
     ///
     /// # Errors
-    /// As the scan; rows that it did not come to are not written down then.
+    /// Those of the scan; rows that it did not reach are not recorded then.
     pub(crate) fn scan(
         &mut self,
         rows: &[&str],
@@ -225,7 +225,7 @@ fn split(column: &str) -> (&str, &str) {
     column.split_once(':').expect("columns have a family and a qualifier")
 }
 
-/// What a write was told: of puts and deletes nothing.
+/// The answer to a write: nothing for puts and deletes.
 fn answer(told: &RowResult, changes: &[Change]) -> Answer {
     let is_told = |change: &Change| matches!(change, Change::Increment(..) | Change::Append(..));
     if changes.iter().any(is_told) { Answer::Row(read_row(told)) } else { Answer::Done }

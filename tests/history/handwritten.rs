@@ -79,13 +79,13 @@ fn what_an_order_explains_is_accepted() {
     let histories = [
         vec![],
         vec![read_row(1, 2, Row::default())],
-        // Each of two puts at once may be the last one, and be seen before it returned.
+        // Each of two concurrent puts may be the last one, and may be seen before it returned.
         vec![put(1, 10, "1"), put(2, 9, "2"), read(11, 12, "1")],
         vec![put(1, 10, "1"), put(2, 9, "2"), read(11, 12, "2")],
         vec![put(1, 10, "1"), read(2, 3, "1"), read(4, 5, "1")],
         // Not seen yet by one reader, seen by the next.
         vec![put(1, 2, "0"), put(3, 20, "1"), read(4, 5, "0"), read(6, 7, "1")],
-        // Readers that overlap each other may be told new and old in any order.
+        // Readers that overlap may see new and old in any order.
         vec![put(1, 2, "0"), put(3, 20, "1"), read(4, 9, "1"), read(5, 8, "0")],
         vec![increment(1, 8, 2), increment(2, 7, 1), increment(3, 9, 3)],
         vec![put(1, 2, "0"), swap(3, 9, "0", "1", true), swap(4, 8, "0", "2", false)],
@@ -93,7 +93,7 @@ fn what_an_order_explains_is_accepted() {
         vec![put(1, 2, "0"), delete(3, 9), put(4, 8, "1"), read_row(10, 11, Row::default())],
         // A delete of nothing must stay possible later: the read between is of the put.
         vec![delete(1, 9), put(2, 4, "1"), read(5, 6, "1"), read_row(10, 11, Row::default())],
-        // A write with an unknown end: it did not happen, it did, it did much later.
+        // A write with an unknown outcome: it did not happen, it did, it did much later.
         vec![put(1, 2, "0"), lost(put(3, 4, "1")), read(5, 6, "0")],
         vec![put(1, 2, "0"), lost(put(3, 4, "1")), read(5, 6, "1")],
         vec![put(1, 2, "0"), lost(put(3, 4, "1")), read(5, 6, "0"), read(7, 8, "1")],

@@ -1,7 +1,7 @@
-//! What was asked and answered, and when.
+//! Records calls and answers, and their times.
 //!
 //! One counter for all threads stamps every call before it and every return after it: of two
-//! operations whose stamps do not overlap, the first one was over when the second one began.
+//! operations whose stamps do not overlap, the first one had ended when the second one began.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use hblite::{Error, ErrorKind, Result};
 
 use super::atomic_row::{Answer, Operation};
 
-/// The return of what never returned.
+/// The return time of an operation that never returned.
 pub(crate) const NEVER: u64 = u64::MAX;
 
 /// One operation on one row.
@@ -32,7 +32,7 @@ impl Event {
     }
 }
 
-/// What one thread writes down.
+/// The records of one thread.
 #[derive(Debug)]
 pub(crate) struct Recorder<'a> {
     time: &'a AtomicU64,
@@ -51,9 +51,9 @@ impl<'a> Recorder<'a> {
         self.time.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// An operation that was begun at `invoked` and is over now. Gives its answer.
+    /// An operation that began at `invoked` and has now ended. Returns its answer.
     ///
-    /// What was refused is as if it had never been asked.
+    /// A refused operation counts as never requested.
     pub(crate) fn record(
         &mut self,
         call: &'static str,
@@ -79,7 +79,7 @@ impl<'a> Recorder<'a> {
         None
     }
 
-    /// An operation of which nobody knows what became of it.
+    /// An operation whose outcome is unknown.
     pub(crate) fn record_lost(
         &mut self,
         call: &'static str,
@@ -92,13 +92,13 @@ impl<'a> Recorder<'a> {
         self.events.push(Event { row, thread, call, operation, answer, invoked, returned });
     }
 
-    /// Whether going on makes no sense.
+    /// Whether continuing is pointless.
     pub(crate) fn has_failed(&self) -> bool {
         !self.errors.is_empty()
     }
 }
 
-/// Whether a write that ended like this may be found later: its log failed under it.
+/// Whether a write that ended like this may take effect later: its log failed during it.
 fn may_have_happened(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Closed | ErrorKind::Io)
 }

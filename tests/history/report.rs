@@ -1,6 +1,6 @@
 //! The smallest part of a row's history that no order explains, as a table.
 //!
-//! Every step of the shrinking leaves a history that is impossible only if the whole one is:
+//! Every step of the shrinking produces a history that is impossible only if the whole one is:
 //!
 //! 1. nothing that was called after the return that no order gets past
 //! 2. nothing from before a read of the whole row with no write under way: the row is known there
@@ -44,7 +44,7 @@ impl Unexplained {
         }
         found.drop_reads();
         found.loosen_writes();
-        // What is left may end even earlier.
+        // The rest may end even earlier.
         let returns = found.events.iter().map(|event| event.returned);
         found.end_early(returns.filter(|at| *at != NEVER).max().unwrap_or(0));
         found
@@ -114,7 +114,7 @@ impl Unexplained {
         }
     }
 
-    /// Whether the event is a put that may have been any time and that nobody saw.
+    /// Whether the event is a put that may have happened at any time and that no operation saw.
     fn is_irrelevant(&self, event: &Event) -> bool {
         let Operation::Write(changes) = &event.operation else { return false };
         let is_unseen = |change: &Change| match change {

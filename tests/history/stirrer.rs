@@ -1,5 +1,5 @@
 //! The store's own work while histories are made: flush, compaction, split, merge, alter, snapshot,
-//! and bulk loads of what changes nothing.
+//! and bulk loads that change nothing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(crate) type Work = BTreeMap<&'static str, usize>;
 
 const REGIONS_MAX: usize = 4;
 
-/// Works until `is_over`. What needs a state that the table is not in (a split of a region with
+/// Works until `is_over`. Work that the table's state does not allow (a split of a region with
 /// references) is refused and not counted.
 ///
 /// # Errors
@@ -71,7 +71,7 @@ pub(crate) fn stir(
     Ok(work)
 }
 
-/// Loads markers that delete versions which nobody has written, over all rows and families.
+/// Loads markers that delete versions that were never written, over all rows and families.
 fn load_what_changes_nothing(
     connection: &Connection,
     table: &TableName,

@@ -1,16 +1,17 @@
-//! What a thread does: random operations within rules that make their answers follow from an
-//! order of the operations.
+//! The work of a thread: random operations, within rules under which some order of the operations
+//! determines their answers.
 //!
 //! HBase orders the versions of a column by time first and by sequence id second, and plain puts
 //! and deletes only share the lock of their row. Each of two clocks has its own rules:
 //!
-//! - On a clock that moves with every look at it, no two writes have the same time. But of two
-//!   plain writes at once the one with the earlier time may become visible last, and then only
+//! - On a clock that advances at every reading, no two writes have the same time. But of two
+//!   concurrent plain writes the one with the earlier time may become visible last, and then only
 //!   where the other one wrote nothing. So a plain put writes all columns, and a plain delete
-//!   deletes the row. Everything else locks the row for itself and writes what it likes.
-//! - On a clock that stands, the sequence id alone decides between puts, and plain puts may write
-//!   any columns. But a delete hides later puts of its time, and increments and appends move on
-//!   in time where they are. So nothing is deleted, and counters and logs are not put.
+//!   deletes the row. Everything else locks the row exclusively and may write anything.
+//! - On a clock that is stopped, the sequence id alone decides between puts, and plain puts may
+//!   write any columns. But a delete hides later puts of its time, and increments and appends
+//!   advance the timestamps of their columns. So nothing is deleted, and counters and logs are not
+//!   put.
 
 use hblite_env::{Random as _, SeededRandom};
 
@@ -92,7 +93,7 @@ fn scan(client: &mut Client<'_>, choice: &mut Choice<'_>) {
     client.recorder.errors.extend(result.err());
 }
 
-/// Makes up rows and changes.
+/// Generates rows and changes.
 pub(crate) struct Choice<'a> {
     pub(crate) rows: &'a [String],
     pub(crate) time: Time,
@@ -137,7 +138,7 @@ impl<'a> Choice<'a> {
         ((self.thread * 1_000_000 + self.values) as i64 * 1_000).to_be_bytes().to_vec()
     }
 
-    /// What a put may write without the row's lock for itself.
+    /// What a put may write without locking the row exclusively.
     fn plain_put(&mut self) -> Vec<Change> {
         let text = self.text();
         match self.time {

@@ -1,4 +1,4 @@
-//! One case: a file of a kind, a mutation, and what must come of it. The number of a case decides
+//! One case: a file of a kind, a mutation, and the required outcome. The number of a case decides
 //! everything in it, so that it can be repeated.
 
 use std::fmt;
@@ -22,7 +22,7 @@ pub(crate) struct Case {
     number: u64,
 }
 
-/// What came of a case.
+/// The outcome of a case.
 pub(crate) struct Outcome {
     pub(crate) mutation: Option<Mutation>,
     pub(crate) is_corrected: bool,
@@ -36,7 +36,7 @@ impl Case {
         Self { kind, number }
     }
 
-    /// Runs the case; loudly if someone looks at this one alone.
+    /// Runs the case; prints details if only this one was requested.
     pub(crate) fn run(self, stores: &Stores, is_loud: bool) -> Outcome {
         let random = SeededRandom::new(self.number << 8 | self.kind as u64);
         let files = stores.files(self.kind);

@@ -1,7 +1,8 @@
-//! Computes the checksums of a changed file again, so that a change reaches the parser behind them.
+//! Computes the checksums of a changed file again, so that a change reaches the parser that they
+//! protect.
 //!
-//! The formats are drawn in the modules that write them; this file knows where their checksums are
-//! and uses none of their code.
+//! The modules that write the formats describe them; this file knows where their checksums are and
+//! uses none of their code.
 
 use std::path::Path;
 
@@ -51,7 +52,7 @@ fn correct_fixed(changed: &[u8], size: usize) -> Option<Vec<u8>> {
     Some([content, &crc32fast::hash(content).to_be_bytes(), &changed[size..]].concat())
 }
 
-/// The message with a right seal, whatever became of the one that it had.
+/// The message with a correct seal, whatever happened to the original one.
 fn sealed(message: &[u8]) -> Vec<u8> {
     let fields = match message.len().checked_sub(SEAL_SIZE) {
         Some(end) if message[end..].starts_with(&SEAL_KEY) => &message[..end],
@@ -74,7 +75,7 @@ fn varint(mut number: usize) -> Vec<u8> {
     bytes
 }
 
-/// A segment with a right header and right records, as far as their lengths lead.
+/// A segment with a correct header and correct records, as far as their lengths can be followed.
 fn correct_log(changed: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = changed.to_vec();
     let end = SEGMENT_HEADER_SIZE - 4;
@@ -95,7 +96,7 @@ fn correct_log(changed: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A store file with right checksums in the blocks that were changed.
+/// A store file with correct checksums in the changed blocks.
 fn correct_hfile(before: &[u8], changed: &[u8]) -> Option<Vec<u8>> {
     if before.len() != changed.len() {
         return None;

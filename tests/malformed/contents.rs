@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use hblite::{Connection, Get, Result, RowResult, Scan, SystemTables, TableName};
 
-/// Rows that begin so are written by a case itself and are not compared.
+/// Rows with this prefix are written by a case itself and are not compared.
 pub(crate) const IGNORED_ROW: &[u8] = b"~";
 
-/// What a table has.
+/// The contents of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TableContents {
     descriptor: String,
@@ -19,13 +19,13 @@ struct TableContents {
     bytes: Vec<u8>,
 }
 
-/// What a store has.
+/// The contents of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Contents {
     namespaces: Vec<String>,
     tables: BTreeMap<String, TableContents>,
     snapshots: Vec<String>,
-    /// Tables made of the snapshots, if that was asked for.
+    /// Tables cloned from the snapshots, if requested.
     clones: BTreeMap<String, TableContents>,
 }
 

@@ -38,7 +38,7 @@ pub(crate) enum Kind {
     MasterData,
 }
 
-/// How the bytes of a kind of file are protected, so that they can be made right again.
+/// How the bytes of a kind of file are protected, so that their checksums can be corrected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     /// No checksum.

@@ -2,14 +2,15 @@
 //!
 //! Method: stores that contain every kind of file are built in memory (`stores`). A mutation
 //! changes one file or exchanges two (`mutation`), with the file's checksums left as they are, or
-//! computed again so that the change reaches the parser behind them (`checksum`). The store is then
-//! opened and everything in it is read (`outcome`) and compared with what it had.
+//! computed again so that the change reaches the parser that they protect (`checksum`). The store
+//! is then opened and everything in it is read (`outcome`) and compared with what it had.
 //!
 //! Allowed: an error; all of the data; data that is missing, with a note that names the file. With
-//! correct checksums, a file also may be taken for what it now says. Anything else fails the test:
-//! data that is missing or different without a word, a panic in any thread, a case that takes more
-//! than a minute, a single request for more memory than 64 MiB. A part of the cases is also opened
-//! with salvage, which must name what it gave up, or is written to, compacted and opened again.
+//! correct checksums, the new contents of a file may also be accepted. Anything else fails the
+//! test: data that is missing or different without a report, a panic in any thread, a case that
+//! takes more than a minute, a single request for more memory than 64 MiB. Some cases are also
+//! opened with salvage, which must name what it gave up, or are written to, compacted and opened
+//! again.
 //!
 //! `HBLITE_MALFORMED_PER_KIND` is the number of mutations per kind of file, and
 //! `HBLITE_MALFORMED_KINDS` a list of kinds, separated by commas.
@@ -45,7 +46,7 @@ const WORKERS: usize = 2;
 /// Failures that are printed.
 const FAILURES_SHOWN: usize = 50;
 
-/// What the workers are at: the case and when it began.
+/// The current case of each worker, and when it began.
 static RUNNING: [Mutex<Option<(Case, Instant)>>; WORKERS] = [const { Mutex::new(None) }; WORKERS];
 
 fn main() -> ExitCode {

@@ -17,7 +17,7 @@ const SECTOR: usize = 512;
 pub(crate) enum Mutation {
     FlippedBit,
     ChangedByte,
-    /// A length or count that asks for much.
+    /// A length or count that requests much memory.
     LargeNumber,
     ZeroedSector,
     Cut,
@@ -54,9 +54,9 @@ impl Mutation {
 pub(crate) struct Mutated {
     pub(crate) image: Image,
     pub(crate) mutation: Mutation,
-    /// Whether the checksums are right again.
+    /// Whether the checksums were corrected.
     pub(crate) is_corrected: bool,
-    /// The files that are not what they were.
+    /// The changed files.
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) what: String,
 }

@@ -13,10 +13,10 @@ use crate::kind::Kind;
 use crate::mutation::{Mutated, Mutation};
 use crate::stores::{self, Store};
 
-/// Every so many cases, one is checked, one is opened with salvage, one lives on.
+/// Of this many cases, one is checked, one is opened with salvage, and one continues to be used.
 const TURNS: u64 = 4;
 
-/// What came of a case.
+/// The outcome of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     /// The store does not open.
@@ -27,9 +27,9 @@ pub(crate) enum Verdict {
     Noted,
     /// All data is there.
     Whole,
-    /// The file has correct checksums and is taken for what it says.
+    /// The file has correct checksums, and its new contents are accepted.
     TakenAsWritten,
-    /// Data is missing, and the documentation says that nothing notices it.
+    /// Data is missing, and the documentation says that this is not detected.
     KnownLimit,
     /// None of these.
     Failed,
@@ -77,7 +77,7 @@ pub(crate) fn open(fs: &MemFileSystem, salvage: bool) -> StoreResult<Connection>
     stores::options(fs, false).salvage(salvage).create_if_missing(false).open(STORE)
 }
 
-/// Everything that an open has to say.
+/// Everything that an open reports.
 pub(crate) fn notes(connection: &Connection) -> String {
     let mut notes = String::new();
     if let Some(recovery) = connection.recovery() {
@@ -90,7 +90,7 @@ pub(crate) fn notes(connection: &Connection) -> String {
     notes + &format!("{:?}", connection.file_notes())
 }
 
-/// What a read of the store gave, and what the open had to say.
+/// The result of reading the store, and what the open reported.
 type Found = StoreResult<(StoreResult<Contents>, String)>;
 
 fn read(fs: &MemFileSystem, salvage: bool, are_snapshots_read: bool) -> Found {
@@ -161,14 +161,14 @@ fn verdict(store: &Store, mutated: &Mutated, found: &Found) -> Result<Verdict, S
     Err(format!("silent: {difference}; notes {notes}"))
 }
 
-/// Whether docs/durability.md lists this as something that nothing notices.
+/// Whether docs/durability.md lists this as something that is not detected.
 fn is_known_limit(kind: Kind, mutation: Mutation) -> bool {
     // The settings of a restore that hbase:meta has and that was killed before the settings were
     // in place: without the file, the table keeps the settings from before.
     kind == Kind::RestoredDescriptor && mutation == Mutation::Deleted
 }
 
-/// Whether the notes name a file that is not what it was.
+/// Whether the notes name a changed file.
 fn is_named(store: &Store, mutated: &Mutated, notes: &str) -> bool {
     let mut paths = mutated.paths.iter();
     *notes != store.notes && paths.any(|path| notes.contains(&*path.to_string_lossy()))
@@ -181,7 +181,7 @@ fn has_findings(fs: &MemFileSystem) -> Result<bool, String> {
     Ok(report.map_or(true, |report| !report.defects.is_empty() || !report.notes.is_empty()))
 }
 
-/// What a salvage gives up, it names.
+/// A salvage names what it gives up.
 fn salvage(fs: &MemFileSystem, store: &Store, kind: Kind) -> Result<(), String> {
     let Ok((Ok(contents), notes)) = without_panic(|| read(fs, true, kind.is_of_snapshot()))? else {
         return Ok(());

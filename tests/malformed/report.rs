@@ -8,10 +8,10 @@ use crate::kind::{Format, Kind};
 use crate::mutation::Mutation;
 use crate::outcome::Verdict;
 
-/// From so many mutations per kind on, every mutation must have happened to every kind.
+/// With at least this many mutations per kind, every mutation must have happened to every kind.
 const COVERED_FROM: u64 = 60;
 
-/// What came of all cases.
+/// The outcomes of all cases.
 #[derive(Default)]
 pub(crate) struct Report {
     counts: BTreeMap<(Kind, bool), BTreeMap<Verdict, u64>>,
@@ -37,7 +37,7 @@ impl Report {
         }
     }
 
-    /// Whether everything happened that can happen.
+    /// Whether every possible outcome has happened.
     pub(crate) fn check_coverage(&self, kinds: &[Kind], per_kind: u64) -> bool {
         let mut is_covered = true;
         for kind in kinds.iter().copied() {

@@ -1,4 +1,4 @@
-//! Stores that together have a file of every kind, and what they were at earlier moments.
+//! Stores that together have a file of every kind, and their states at earlier moments.
 //!
 //! - three stores of the same tables: one whose process was killed, with cells in the log only; one
 //!   that was closed with a log; one that was closed after a flush
@@ -34,9 +34,9 @@ pub(crate) struct Store {
     pub(crate) name: String,
     pub(crate) image: Image,
     pub(crate) contents: Contents,
-    /// What an open has to say about it.
+    /// What an open reports about it.
     pub(crate) notes: String,
-    /// What it was before.
+    /// Its earlier state.
     moments: Vec<Image>,
 }
 
@@ -54,7 +54,7 @@ impl Store {
         Self { name: name.to_owned(), image, contents, notes, moments }
     }
 
-    /// What the file at `path` had at earlier moments, or files of its kind beside it.
+    /// The contents of the file at `path` at earlier moments, or of other files of its kind.
     pub(crate) fn older(&self, kind: Kind, path: &Path) -> Vec<&Arc<Vec<u8>>> {
         let now = &self.image.files[path];
         let is_beside = |other: &Path| {
@@ -117,7 +117,7 @@ impl Stores {
     }
 }
 
-/// Settings under which nothing happens by itself.
+/// Settings without background work.
 pub(crate) fn options(fs: Arc<dyn FileSystem>, is_flushed_on_close: bool) -> Options {
     let mut engine = EngineOptions::default()
         .with_compaction_enabled(false)
@@ -203,7 +203,7 @@ fn snapshot(admin: &Admin, name: &str, table: &str) -> Result<()> {
     admin.snapshot(name, table, &SnapshotOptions::default().with_time_to_live_s(time_to_live_s))
 }
 
-/// Tables with everything that a table can have. The images are those of earlier moments.
+/// Tables with everything that a table can contain. The images are those of earlier moments.
 fn fill(fs: &CrashFileSystem, connection: &Connection) -> Result<Vec<Image>> {
     let mut moments = Vec::new();
     let admin = connection.admin();
@@ -335,7 +335,7 @@ fn cut_off((name, kinds, operation): Operation) -> Vec<Store> {
         drop(connection);
         let is_there = |kind: &Kind| image.files.keys().any(|path| Kind::of(path) == Some(*kind));
         let mut there: Vec<Kind> = kinds.iter().copied().filter(is_there).collect();
-        // Files being written differ by where they are.
+        // Unfinished files differ by their location.
         there.extend(image.files.keys().filter_map(|path| Kind::of(path)));
         there.sort();
         there.dedup();

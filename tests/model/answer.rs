@@ -1,4 +1,4 @@
-//! What an operation answered, in a shape that both sides can give.
+//! The answer of an operation, in a form that both sides can produce.
 
 use hblite::{CellRef, CellType, Error, Exception, RowResult};
 
@@ -40,8 +40,8 @@ impl From<&CellRef<'_>> for AnsweredCell {
 pub(crate) struct AnsweredRow {
     pub(crate) row: Vec<u8>,
     pub(crate) cells: Vec<AnsweredCell>,
-    /// Whether the row may go on in the next piece. What it has there may turn out to be
-    /// invisible, so only a `false` is sure.
+    /// Whether the row may continue in the next piece. Its cells there may turn out to be
+    /// invisible, so only a `false` is certain.
     pub(crate) has_more: bool,
 }
 
@@ -88,7 +88,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// Whether the rows that the engine gave are the model's.
+/// Whether the rows that the engine returned are the model's.
 pub(crate) fn are_as_wanted(told: &[AnsweredRow], wanted: &[AnsweredRow]) -> bool {
     told.len() == wanted.len()
         && told.iter().zip(wanted).all(|(told, wanted)| told.is_as_wanted(wanted))

@@ -45,7 +45,7 @@ impl FilesFound {
 pub(crate) struct EngineSide {
     world: World,
     disk: Disk,
-    /// Names of files, and what becomes of them in a power cut, are the same in every run.
+    /// Names of files, and the effect of a power cut on them, are the same in every run.
     random: Arc<SeededRandom>,
     pub(crate) clock: Arc<ManualClock>,
     connection: Option<Connection>,
@@ -108,7 +108,7 @@ impl EngineSide {
         self.open()
     }
 
-    /// Ends the store as the world has it, and opens what is left.
+    /// Ends the store as configured, and opens what is left.
     pub(crate) fn crash(&mut self, seed: u64) -> Result<()> {
         if let Disk::Crashing(disk) = &self.disk {
             let rest = match self.world {
@@ -136,7 +136,7 @@ impl EngineSide {
         Ok(self.connection().admin().describe_table(&self.table)?.to_string())
     }
 
-    /// What lies in the directory of a store.
+    /// The contents of a store's directory.
     pub(crate) fn files(&self, encoded_name: &str, family: &[u8]) -> FilesFound {
         let family = String::from_utf8_lossy(family);
         let dir = format!("/store/data/default/{}/{encoded_name}/{family}", self.table);
@@ -234,7 +234,7 @@ impl EngineSide {
         Ok(Answer::Borders(regions.iter().map(border).collect()))
     }
 
-    /// By the call that a client has for each kind.
+    /// With the call that a client has for each kind.
     fn write(&self, write: &Write) -> Result<Answer> {
         let table = self.connection().table(&self.table)?;
         let (row, durability) = (&write.row, self.durability());

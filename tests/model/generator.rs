@@ -1,8 +1,8 @@
-//! Sequences of operations out of bytes.
+//! Makes sequences of operations from bytes.
 //!
-//! Every choice takes the next byte; byte 0 chooses what is simplest, and so do bytes that are
-//! missing. So whatever shrinks bytes shrinks operations. The world is small, so that operations
-//! meet: six rows, two families, four qualifiers, few timestamps.
+//! Every choice takes the next byte; byte 0 selects the simplest alternative, and so do missing
+//! bytes. So shrinking the bytes shrinks the operations. There are few rows (six), families (two),
+//! qualifiers (four) and timestamps, so that operations interact.
 
 use hblite::filter::CompareOperator;
 use hblite::{BloomType, CellType, DataBlockEncoding, KeepDeletedCells};
@@ -30,7 +30,7 @@ pub(crate) enum World {
     Closes { is_flushed: bool },
     /// The process is killed.
     IsKilled,
-    /// The power goes; all writes ask for FSYNC_WAL.
+    /// The power is cut; all writes use FSYNC_WAL.
     LosesPower,
 }
 
@@ -129,7 +129,7 @@ fn family(choices: &mut Choices<'_>, name: &[u8]) -> (Family, FileSettings) {
     (family, files)
 }
 
-/// What an operation may be about.
+/// The possible subjects of an operation.
 pub(crate) struct Setting<'s> {
     pub(crate) world: World,
     pub(crate) families: &'s [Family],
@@ -353,7 +353,7 @@ impl Setting<'_> {
         }
     }
 
-    /// Puts and deletes in one call. Which error is told first is not promised, so at most one
+    /// Puts and deletes in one call. Which error is reported first is not specified, so at most one
     /// can fail.
     fn plain_writes(&self, choices: &mut Choices<'_>) -> Vec<Write> {
         let count = 1 + choices.below(3);

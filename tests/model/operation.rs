@@ -1,4 +1,4 @@
-//! The operations of a sequence, as plain values, and how they are said to the engine.
+//! The operations of a sequence, as plain values, and their calls to the engine.
 
 use hblite::filter::CompareOperator;
 use hblite::{

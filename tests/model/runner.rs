@@ -1,10 +1,10 @@
 //! Runs a sequence on the engine and on the model and compares every answer.
 //!
 //! Operations are drawn when their turn comes, because timestamps follow the clock. After whatever
-//! changes files, their number in every store is compared too. An operation that a crash cut short
-//! was done or not: the model goes on with whichever is found when the store is opened again. Of a
-//! write that is one answer for the table; flushes, compactions and their like are judged store by
-//! store.
+//! changes files, their number in every store is compared too. An operation that a crash
+//! interrupted was done or not: the model continues with the state that is found when the store is
+//! opened again. For a write, that is one answer for the table; flushes, compactions and the like
+//! are judged store by store.
 
 use hblite_reference::cell::Family;
 use hblite_reference::read::Read;
@@ -21,7 +21,7 @@ use crate::text::readable;
 /// compaction makes are not known while it goes on.
 const FILES_MAX: usize = 5;
 
-/// One sequence under way.
+/// A running sequence.
 struct Run {
     engine: EngineSide,
     model: Table,

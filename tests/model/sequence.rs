@@ -1,9 +1,9 @@
 //! Sequences as bytes: made at random, shrunk when they fail, kept as files.
 //!
 //! A file has the bytes of the settings in its first line, in hexadecimal, and those of an
-//! operation in every other one. Lines that begin with `#` are for people. Which operation bytes
-//! are depends on the generator: when that changes, a kept sequence becomes another one, and a bug
-//! worth remembering needs a test of its own.
+//! operation in every other one. Lines that begin with `#` are for people. The generator decides
+//! which operation the bytes mean: when it changes, a kept sequence becomes another one, so a bug
+//! worth remembering needs its own test.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ const SETTINGS_WORDS: usize = 3;
 const OPERATION_WORDS: usize = 4;
 const FOLDER: &str = "tests/model/regressions";
 
-/// What settings and operations are drawn from.
+/// The bytes from which settings and operations are drawn.
 #[derive(Debug, Clone)]
 pub(crate) struct Sequence {
     settings: Vec<u8>,
@@ -28,7 +28,7 @@ impl Sequence {
     /// many runs for each operation, also for those that are not there any more.
     pub(crate) fn any() -> impl Strategy<Value = Self> {
         let settings = any::<[u64; SETTINGS_WORDS]>().no_shrink();
-        // All are there at first; an operation that shrinks begins with not being there.
+        // All are present at first; the first step of shrinking an operation removes it.
         let words = any::<[u64; OPERATION_WORDS]>().no_shrink();
         let operation = (proptest::bool::weighted(1.0), words);
         let operations = proptest::collection::vec(operation, OPERATIONS);

@@ -30,11 +30,11 @@ pub(crate) struct File {
     timestamps: Option<(i64, i64)>,
     /// Half of a file of the region that was split or merged.
     pub(crate) is_reference: bool,
-    /// As the engine wrote it; 0 until somebody has looked.
+    /// As the engine wrote it; 0 until it has been read.
     pub(crate) size_bytes: u64,
 }
 
-/// What becomes of markers.
+/// What happens to markers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Markers {
     Retain,
@@ -68,7 +68,7 @@ impl Store {
         sorted(cells.filter(|cell| cell.row == row).cloned())
     }
 
-    /// All rows of which something is stored.
+    /// All rows with stored cells.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &Vec<u8>> {
         let cells = self.memstore.iter().chain(self.files.iter().flat_map(|file| &file.cells));
         cells.map(|cell| &cell.row)
@@ -86,8 +86,8 @@ impl Store {
         }
     }
 
-    /// One file of all files. What is in memory stays there, so a marker may be gone before a put
-    /// that it masked.
+    /// Makes one file of all files. Cells in memory stay there, so a marker may be gone before a
+    /// put that it masked.
     pub(crate) fn compact_major(&mut self, now: i64) {
         if !self.files.is_empty() {
             self.compact_run(0..self.files.len(), now);

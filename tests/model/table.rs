@@ -109,8 +109,7 @@ impl Table {
         Ok(rows.into_iter().flat_map(|row| pieces(row, read.batch)).collect())
     }
 
-    /// The regions from the one with the start row on. Those behind the stop row have no row that
-    /// is wanted.
+    /// The regions from the one with the start row on. Those after the stop row have no wanted row.
     fn regions_of(&self, read: &Read) -> Vec<&Region> {
         let mut regions: Vec<&Region> = self.regions.iter().collect();
         if read.is_reversed {
@@ -169,7 +168,7 @@ impl Table {
     }
 }
 
-/// The rows of which something is stored and that a scan wants, in its order.
+/// The rows with stored cells that a scan wants, in its order.
 fn rows_of<'s>(stores: impl Iterator<Item = &'s Store>, read: &Read) -> Vec<Vec<u8>> {
     let mut rows: Vec<Vec<u8>> = Vec::new();
     for store in stores {
@@ -207,7 +206,7 @@ pub(crate) fn answered(family: &[u8], cell: StoredCell) -> AnsweredCell {
     }
 }
 
-/// A row as it comes with a batch limit: every piece but the last says that there is more.
+/// A row under a batch limit: every piece but the last indicates that more follow.
 fn pieces((row, cells): RowCells, batch: i32) -> Vec<AnsweredRow> {
     let size = if batch > 0 { batch as usize } else { usize::MAX };
     let mut pieces: Vec<AnsweredRow> = cells

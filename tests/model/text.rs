@@ -1,4 +1,4 @@
-//! What was asked and answered, for people to read.
+//! Operations and answers in readable form.
 
 /// The debug form of values, with byte strings as text instead of lists of numbers.
 pub(crate) fn readable(debugged: &str) -> String {

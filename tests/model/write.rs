@@ -1,4 +1,4 @@
-//! Writes: how the cells of puts, deletes, increments and appends come about.
+//! Writes: makes the cells of puts, deletes, increments and appends.
 //!
 //! All writes of one call to one row have one sequence id, and all of them read the row as it was
 //! before the call. Of equal keys in one call the last stays.
@@ -16,7 +16,7 @@ use crate::operation::{
 };
 use crate::table::{Region, Table, answered};
 
-/// A cell on its way, with its family. It has no sequence id yet.
+/// A cell to be written, with its family. It has no sequence id yet.
 type NewCell = (Vec<u8>, StoredCell);
 
 /// What one call writes, and what it returns.
@@ -46,7 +46,7 @@ impl Table {
     }
 
     /// Puts and deletes of many rows: one sequence id for each region. If one of them cannot be
-    /// written the others are, and its error is told.
+    /// written, the others are, and its error is reported.
     pub(crate) fn write_all(&mut self, writes: &[Write], now: i64) -> Result<(), Failure> {
         for (index, write) in writes.iter().enumerate() {
             self.check_by_client(write, Some(index))?;
@@ -108,7 +108,7 @@ impl Table {
         for write in &checked.writes {
             self.check_families(region, write)?;
         }
-        // A put of the clock's time must not hide behind what was just seen.
+        // A put at the clock's time must not be older than what was just read.
         let put_time = now.max(seen.unwrap_or(i64::MIN));
         let mut edit = Edit::default();
         for write in &checked.writes {
@@ -159,7 +159,7 @@ impl Table {
         Ok(self.store(edit))
     }
 
-    /// What the client refuses; in a list it says at which place.
+    /// What the client refuses; for a list, the error names the position.
     fn check_by_client(&self, write: &Write, index: Option<usize>) -> Result<(), Failure> {
         if write.row.is_empty() {
             return Err(Failure::new(Exception::IllegalArgument, "Row length is 0"));
@@ -232,8 +232,8 @@ impl Table {
         }
     }
 
-    /// Deleting one version without a timestamp means the newest that is there; asked for several
-    /// times, the next one. Deletes that name their version do not count.
+    /// Deleting one version without a timestamp means the newest existing one; repeated requests
+    /// mean the next ones. Deletes that name their version do not count.
     fn prepare_delete(&self, region: &Region, write: &Write, now: i64, edit: &mut Edit) {
         let markers = delete_parts(write);
         for (index, (family, qualifier, timestamp, cell_type)) in markers.iter().enumerate() {
@@ -345,8 +345,8 @@ fn check_row_writes(row: &[u8], writes: &[Write]) -> Result<(), Failure> {
 
 type Marker = (Vec<u8>, Vec<u8>, Option<i64>, CellType);
 
-/// The markers of a delete: one of a whole family forgets what was said of the family before, and
-/// the timestamp of the delete stands in for missing ones.
+/// The markers of a delete: one of a whole family drops earlier parts for the family, and the
+/// timestamp of the delete replaces missing ones.
 fn delete_parts(write: &Write) -> Vec<Marker> {
     let Change::Delete { parts, timestamp } = &write.change else { return Vec::new() };
     let mut markers: Vec<Marker> = Vec::new();
@@ -389,7 +389,8 @@ fn appended(present: Option<&[u8]>, addition: &[u8]) -> Result<Vec<u8>, Failure>
     Ok([present.unwrap_or_default(), addition].concat())
 }
 
-/// Whether *given operator stored* holds. No value and an empty one are alike for an empty given.
+/// Whether *given operator stored* holds. If the given value is empty, a missing value counts as an
+/// empty one.
 fn column_holds(
     stored: Option<&[u8]>,
     operator: CompareOperator,

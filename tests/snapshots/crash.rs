@@ -149,8 +149,8 @@ fn a_crash_leaves_a_snapshot_there_or_deletes_it() {
     );
 }
 
-/// Each operation of a snapshot, a clone and a restore fails once, and the process lives on: it can
-/// be done again, or the store must be opened again first.
+/// Each operation of a snapshot, a clone and a restore fails once, and the process continues: the
+/// step can be repeated, or the store must be opened again first.
 #[test]
 fn what_failed_half_way_can_be_done_again() {
     let expected = pairs(&[("c", "old"), ("x", "old")]);
@@ -201,7 +201,7 @@ fn what_failed_half_way_can_be_done_again() {
                 };
                 let again = outcome.is_err().then(|| step(&connection)).transpose();
                 if let Err(error) = again {
-                    // What was of unknown end has happened.
+                    // The step with an unknown outcome did happen.
                     assert!(is_closed, "{context}: again: {error}");
                 }
                 if is_restore {

@@ -8,7 +8,7 @@ use hblite_env::{FileSystem, MemFileSystem};
 use super::testkit::files_below;
 use super::{check, clock, create, name, names, open, open_at, put, snapshot, testkit};
 
-/// Whatever removes a snapshot, a file that somebody put into it is kept, and reported.
+/// Whatever removes a snapshot, a foreign file in it is kept and reported.
 #[test]
 fn a_snapshot_with_foreign_files_goes_to_the_archive() {
     let below = |region: &str| {

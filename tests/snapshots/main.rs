@@ -36,7 +36,8 @@ fn open(fs: impl FileSystem + 'static) -> Result<Connection> {
 
 fn check(fs: &(impl FileSystem + Clone + 'static), context: &str) {
     let report = testkit::check(fs);
-    // What a table was before it was restored goes to the archive if a crash keeps it from going.
+    // The previous contents of a restored table go to the archive if a crash prevents their
+    // removal.
     let is_before = |finding: &&Finding| finding.kind == FindingKind::UnknownDirectory;
     let defects: Vec<_> = report.defects.iter().filter(|d| !is_before(d)).collect();
     assert!(defects.is_empty(), "{context}: {defects:?}");
@@ -227,7 +228,7 @@ fn regions_that_were_just_split_or_disabled_are_kept_too() {
         admin.clone_snapshot(from, name(from)).expect("a clone");
         assert_eq!(rows(&connection, from), expected, "{from}");
         assert_eq!(admin.regions(name(from)).expect("a table").len(), 3);
-        // No half is left: it can be split at once.
+        // No reference is left: it can be split immediately.
         admin.split_table(name(from), Some(b"c")).expect("it can be split");
         assert_eq!(rows(&connection, from), expected, "{from}");
     }

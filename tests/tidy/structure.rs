@@ -131,7 +131,7 @@ fn words(code: &str) -> BTreeSet<&str> {
     code.split(|c: char| !c.is_alphanumeric() && c != '_').collect()
 }
 
-/// A test asserts by itself, or calls a function that does.
+/// A test asserts directly, or calls a function that does.
 #[test]
 fn every_test_can_fail() {
     const ASSERTIONS: &[&str] =
@@ -170,7 +170,7 @@ fn every_test_can_fail() {
     assert!(idle.is_empty(), "tests that assert nothing:\n{}", idle.join("\n"));
 }
 
-/// Paths of files and folders between backticks in the head of a file lead somewhere.
+/// Paths of files and folders between backticks in the head of a file exist.
 #[test]
 fn heads_name_files_that_exist() {
     let files: Vec<String> = source_files().iter().map(|path| name(path)).collect();

@@ -1,7 +1,7 @@
 //! A disk in memory that loses what was not synced when its power is cut.
 //!
-//! Goal: the rules that POSIX leaves, not the kinder ones of one file system, so that a missing
-//! `fsync` shows.
+//! Goal: the rules that POSIX guarantees, not the stronger ones of one file system, so that a
+//! missing `fsync` is detected.
 //!
 //! | what | durable after |
 //! |---|---|
@@ -27,7 +27,7 @@ use hblite_env::{Random, SeededRandom};
 pub(crate) const ROOT: u64 = 1;
 const SECTOR: usize = 512;
 
-/// Why a call failed, as the kernel is to report it.
+/// Why a call failed, in the form that the kernel reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// There is no such file or directory.
@@ -89,7 +89,7 @@ impl Change {
     }
 }
 
-/// A change of names: in each directory, what a name stands for afterwards.
+/// A change of names: in each directory, what a name refers to afterwards.
 #[derive(Debug, Clone)]
 struct Renaming {
     names: Vec<(u64, OsString, Option<u64>)>,
@@ -108,7 +108,7 @@ pub(crate) struct Disk {
     next: u64,
     /// Changes of names that are not durable, in their order.
     journal: Vec<Renaming>,
-    /// How many more changes and syncs there are until the power goes off.
+    /// The number of further changes and syncs until the power is cut.
     left: u64,
     pub(crate) syncs: u64,
     pub(crate) changes: u64,
@@ -135,7 +135,7 @@ impl Disk {
         self.left == 0
     }
 
-    /// What is on the disk when the power is back.
+    /// The contents of the disk when the power is back.
     pub(crate) fn after_cut(mut self, random: &SeededRandom) -> Self {
         self.keep_some_names(random);
         let mut left = Self::new();
@@ -144,7 +144,7 @@ impl Disk {
         left
     }
 
-    /// Writes what is on the disk below a real directory.
+    /// Writes the contents of the disk below a real directory.
     ///
     /// # Errors
     /// The directory cannot be written.
@@ -159,8 +159,7 @@ impl Disk {
         }
     }
 
-    /// Keeps changes of names up to some moment, which differs between directories that have
-    /// nothing to do with each other.
+    /// Keeps changes of names up to some moment, which differs between unrelated directories.
     fn keep_some_names(&mut self, random: &SeededRandom) {
         let journal = std::mem::take(&mut self.journal);
         let mut is_done = vec![false; journal.len()];
@@ -212,7 +211,7 @@ impl Disk {
         }
     }
 
-    /// A time that moves on with each change.
+    /// A time that advances with each change.
     fn now(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_millis(self.changes)
     }
@@ -224,7 +223,7 @@ impl Disk {
             u64::MAX => {}
             _ => self.left -= 1,
         }
-        // The operation at which the power goes does not happen.
+        // The operation at which the power is cut does not happen.
         if self.left == 0 { Err(Refusal::Off) } else { Ok(()) }
     }
 
@@ -414,7 +413,7 @@ impl File {
         for change in before {
             change.apply(&mut data);
         }
-        // Mostly the disk was at one of the writes; now and then it was far behind.
+        // Mostly the disk had reached one of the writes; occasionally it was far behind.
         let spread = if below(random, 4) == 0 { after.len() } else { after.len().min(1) } as u64;
         let mut len = data.len();
         let len_changes = below(random, spread + 1) as usize;

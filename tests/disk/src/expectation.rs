@@ -14,7 +14,7 @@ type Row = (String, String);
 /// The rows of a report: table and row, and the number of the operation that wrote it.
 pub(crate) type Found = BTreeMap<Row, u64>;
 
-/// What is known of each thread.
+/// What is known about each thread.
 #[derive(Debug)]
 pub(crate) struct Expectation {
     seed: u64,
@@ -30,7 +30,7 @@ struct Thread {
     acknowledged: u64,
     /// One past the last operation that was acknowledged and must survive a power cut.
     durable: u64,
-    /// Whether only the process ended, so that the disk has all that was written.
+    /// Whether only the process ended, so the disk has everything that was written.
     was_killed: bool,
 }
 
@@ -45,7 +45,7 @@ impl Expectation {
         self.threads.iter().all(|thread| thread.durable == thread.first && thread.base.is_empty())
     }
 
-    /// With which operation each thread goes on, once what is left was compared.
+    /// The operation with which each thread continues, after the comparison.
     pub(crate) fn first(&self) -> Vec<u64> {
         self.threads.iter().map(|thread| thread.acknowledged + 1).collect()
     }
@@ -55,7 +55,7 @@ impl Expectation {
         self.threads.iter_mut().for_each(|thread| thread.was_killed = true);
     }
 
-    /// The disk had no power for a moment.
+    /// The disk lost power for a moment.
     pub(crate) fn cut(&mut self) {
         self.threads.iter_mut().for_each(|thread| thread.was_killed = false);
     }
@@ -70,7 +70,7 @@ impl Expectation {
         }
     }
 
-    /// Whether `found` is a state that may be left; then it is what the next round begins with.
+    /// Whether `found` is a possible state; then the next round begins with it.
     ///
     /// # Errors
     /// What is wrong with it.

@@ -1,4 +1,4 @@
-//! The rounds: mount, work, cut, kill, unmount, mount what is left, look.
+//! The rounds: mount, work, cut, kill, unmount, mount what is left, verify.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::report::{DONE, READY};
 /// How long a process may take for its part of a round.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What `hblite check` says of a directory that has no store.
+/// What `hblite check` prints for a directory without a store.
 const NO_STORE: &str = "no store is there";
 
 #[derive(Debug)]
@@ -114,7 +114,7 @@ impl<'a> Life<'a> {
         Mounted::new(disk, self.at).map_err(|error| format!("it cannot be mounted: {error}"))
     }
 
-    /// Unmounts a disk whose power went.
+    /// Unmounts a disk whose power was cut.
     fn cut(&mut self, mounted: Mounted, counts: &mut Counts) -> Result<(), String> {
         let disk = mounted.unmount().map_err(|error| format!("it cannot be unmounted: {error}"))?;
         counts.cuts += 1;
@@ -149,14 +149,14 @@ impl<'a> Life<'a> {
             self.cut(mounted, counts)?;
         }
         if below(&self.random, 2) == 0 {
-            // The next worker opens what is left and says what is in it.
+            // The next worker opens what is left and reports its contents.
             return Ok(());
         }
         let mounted = self.mount()?;
         let found = self.report()?;
         self.expectation.compare(&found)?;
         let disk = mounted.unmount().map_err(|error| format!("it cannot be unmounted: {error}"))?;
-        // The store is closed: nothing of it may need another sync.
+        // The store is closed: nothing in it may need another sync.
         self.disk = Some(disk.after_cut(&self.random));
         Ok(())
     }
@@ -169,7 +169,7 @@ impl<'a> Life<'a> {
         command.spawn().map_err(|error| format!("a process cannot be started: {error}"))
     }
 
-    /// Lets a process work until the disk is in some state, and kills it.
+    /// Lets a process work until the disk reaches some state, and kills it.
     fn work(
         &mut self,
         round: u64,
@@ -246,7 +246,7 @@ fn rows(lines: &[&str]) -> Result<Found, String> {
     Ok(found)
 }
 
-/// Waits for a process; its lines and what it said on standard error.
+/// Waits for a process; returns its lines and its standard error.
 fn wait(child: &mut Child) -> Result<(Vec<String>, String), String> {
     let out = child.stdout.take().expect("it is piped");
     let error = child.stderr.take().expect("it is piped");

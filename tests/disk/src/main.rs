@@ -1,17 +1,17 @@
 //! Cuts the power of a mounted disk while a process writes to a store on it, again and again.
 //!
-//! Goal: what the simulation cannot test, which has files of its own: the system calls that hblite
-//! makes. A process writes to a store on a disk in memory (`disk.rs`), mounted through FUSE
-//! (`mount.rs`). After a number of changes and syncs the power goes: the disk answers EIO, the
+//! Goal: to test the system calls that hblite makes, which the simulation with its own file system
+//! cannot do. A process writes to a store on a disk in memory (`disk.rs`), mounted through FUSE
+//! (`mount.rs`). After a number of changes and syncs the power is cut: the disk answers EIO, the
 //! process is killed, and what was not synced is lost, in whole or in part. Then `hblite check`
 //! must find no defect and the store must open and hold what `expectation.rs` says. The next round
-//! goes on with that disk; now and then the power also goes while the store is opened again.
+//! continues with that disk; occasionally the power is also cut while the store is opened again.
 //!
 //! ```text
 //! cargo run --release -p hblite-disk -- --cuts 1000
 //! ```
 //!
-//! It needs Linux, /dev/fuse and the right to mount; `--skip-without-fuse` ends well without them.
+//! It needs Linux, /dev/fuse and the right to mount; `--skip-without-fuse` succeeds without them.
 
 #[cfg(target_os = "linux")]
 mod disk;

@@ -1,7 +1,7 @@
 //! The disk, mounted through FUSE: a real kernel, real system calls, real page cache.
 //!
-//! Writes go through to the disk at once, so that what the kernel keeps is only for reading; the
-//! kernel forgets it when the disk is unmounted. After a cut every call fails with EIO.
+//! Writes go through to the disk immediately, so the kernel caches only for reading; it drops the
+//! cache when the disk is unmounted. After a cut every call fails with EIO.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -46,13 +46,13 @@ impl Mounted {
         look(&mut self.disk.lock())
     }
 
-    /// Unmounts. No process may use the disk any more.
+    /// Unmounts. No process may still use the disk.
     ///
     /// # Errors
     /// It cannot be unmounted.
     pub(crate) fn unmount(self) -> io::Result<Disk> {
         match self.session.umount_and_join() {
-            // The other way to hear that the disk is no longer mounted.
+            // Another error that means that the disk is no longer mounted.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             unmounted => unmounted?,
         }
@@ -65,7 +65,7 @@ struct Calls {
     listings: Mutex<Listings>,
 }
 
-/// Directories that are being listed, as they were when that began.
+/// Directories that are being listed, as they were when the listing began.
 #[derive(Default)]
 struct Listings {
     last: u64,

@@ -1,4 +1,4 @@
-//! A process that says what is in the store on the disk.
+//! A process that reports the contents of the store on the disk.
 //!
 //! It checks the directory as `hblite check` does, opens the store, reads every row, and closes it.
 //! Its output: `defect TEXT`, `row TABLE ROW NUMBER`, where NUMBER is the operation that wrote the
@@ -23,7 +23,7 @@ pub(crate) const READY: &str = "ready";
 #[allow(clippy::print_stdout, reason = "the lines are what the process is for")]
 pub(crate) fn report(dir: &Path, seed: u64) -> Result<()> {
     let checked = hblite_engine::check(&Env::system(), dir, &mut |_| {})?;
-    // A power cut may leave a directory without a use, or a region whose creation it ended.
+    // A power cut may leave an unused directory, or a region whose creation it interrupted.
     let known = [FindingKind::UnknownDirectory, FindingKind::RegionMissing];
     for defect in checked.defects.iter().filter(|defect| !known.contains(&defect.kind)) {
         println!("defect {defect}");

@@ -1,9 +1,9 @@
 //! A process that writes to a store on the disk until it is killed.
 //!
-//! Some threads write rows of their own, one operation after the other; each operation follows
-//! from the seed, the thread and the operation's number. Another flushes, compacts, splits,
-//! merges, alters and takes snapshots. After each operation of a writer a line goes to standard
-//! output: what stands there was acknowledged.
+//! Some threads write rows of their own, one operation after the other; each operation follows from
+//! the seed, the thread and the operation's number. Another flushes, compacts, splits, merges,
+//! alters and takes snapshots. After each operation, a writer prints a line to standard output:
+//! what is printed was acknowledged.
 //!
 //! | table | durability |
 //! |---|---|
@@ -59,7 +59,7 @@ fn options() -> Options {
     Options::new().engine(engine)
 }
 
-/// Opens the store as the worker and what looks at it afterwards do.
+/// Opens the store as the worker and the report do.
 pub(crate) fn open(dir: &Path) -> Result<Connection> {
     options().open(dir)
 }
@@ -98,10 +98,10 @@ fn create_tables(admin: &Admin) -> Result<()> {
     Ok(())
 }
 
-/// A line that is there before anything else happens, also if the process is killed then.
+/// A line that is printed before anything else happens, even if the process is then killed.
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
-    // Nobody may be reading any more: then this process is about to be killed.
+    // The reader may have ended: then this process is about to be killed.
     let _ = out.write_all(format!("{line}\n").as_bytes()).and_then(|()| out.flush());
 }
 
@@ -133,7 +133,7 @@ fn write_on(connection: &Connection, seed: u64, thread: u64, first: u64) -> Resu
     Ok(())
 }
 
-/// Changes what it can. An error is one of a disk that is off, or a refusal that is fine.
+/// Changes what it can. An error is that of a disk without power, or a permitted refusal.
 fn stir(connection: &Connection, seed: u64) {
     let random = SeededRandom::new(seed);
     let admin = connection.admin();

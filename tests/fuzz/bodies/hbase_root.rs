@@ -1,8 +1,8 @@
 //! Changes to the logs, settings and procedures that HBase left in a root directory, which is then
 //! adopted in memory: it is refused with an error, or opens.
 //!
-//! The input is a list of changes of four bytes: which file, two bytes of a place, and one byte to
-//! be put there. With the highest bit of the first byte set, the file ends at the place.
+//! The input is a list of changes of four bytes: which file, two bytes for a position, and the byte
+//! to write there. With the highest bit of the first byte set, the file ends at that position.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};

@@ -1,8 +1,9 @@
 //! HFiles without checksums in which bytes are changed: blocks of every encoding and codec, index
-//! nodes, Bloom chunks, file info and trailer. All of a reader is tried on what opens.
+//! nodes, Bloom chunks, file info and trailer. If the file opens, every operation of a reader is
+//! tried.
 //!
-//! The first byte selects the file. Each further three bytes are a place, counted from the end if
-//! the highest bit is set, and the byte that is put there.
+//! The first byte selects the file. Each further three bytes are a position, counted from the end
+//! if the highest bit is set, and the byte to write there.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};

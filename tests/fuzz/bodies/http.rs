@@ -17,6 +17,6 @@ pub(crate) fn run(data: &[u8]) {
     sent.extend_from_slice(bytes);
     let answer = exchange(SERVER.ports().http.expect("a port"), &sent);
     assert!(answer.is_empty() || answer.starts_with(b"HTTP/1."), "{answer:?}");
-    // What was set must not happen to the next input.
+    // The settings must not affect the next input.
     SERVER.faults().clear_all();
 }

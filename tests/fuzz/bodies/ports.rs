@@ -11,7 +11,7 @@ use hblite_server::TestServer;
 pub(crate) static SERVER: LazyLock<TestServer> =
     LazyLock::new(|| TestServer::start().expect("a server"));
 
-/// Sends the bytes and nothing more; gives what comes back until the server ends the connection.
+/// Sends the bytes and nothing more; returns what the server sends until it ends the connection.
 pub(crate) fn exchange(port: u16, sent: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("the server is there");
     let _ = stream.set_read_timeout(Some(Duration::from_secs(20)));

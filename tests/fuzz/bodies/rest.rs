@@ -13,7 +13,7 @@ static SERVER: LazyLock<RestServer> = LazyLock::new(|| {
     RestServer::start(&connection, options).expect("a gateway")
 });
 
-/// The first byte says what the others are.
+/// The first byte selects what the others are.
 pub(crate) fn run(data: &[u8]) {
     let Some((choice, bytes)) = data.split_first() else { return };
     if *choice < 200 {

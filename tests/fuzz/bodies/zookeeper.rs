@@ -1,5 +1,5 @@
 //! What a client of ZooKeeper sends: from the first byte on, and as requests of a session, with an
-//! operation that there is or any other.
+//! existing operation or any other.
 
 use super::ports::{SERVER, exchange};
 

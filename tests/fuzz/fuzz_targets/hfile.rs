@@ -1,4 +1,4 @@
-//! Any bytes as an HFile: an error, or a file that all of a reader can be tried on.
+//! Any bytes as an HFile: an error, or a file on which every operation of a reader can be tried.
 //!
 //! Files without checksums lead deepest: `tests/golden/hfile/checksum-null.hfile` is a good seed.
 

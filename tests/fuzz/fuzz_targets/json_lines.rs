@@ -22,7 +22,7 @@ static TABLE: LazyLock<(Connection, Table)> = LazyLock::new(|| {
     (connection, table)
 });
 
-/// Reads what is readable and gives it to `visit`.
+/// Reads what is readable and passes it to `visit`.
 fn read(input: &[u8], mut visit: impl FnMut(&[Mutation])) {
     let options = ImportOptions::at(1_000).with_line_size_max(1 << 20);
     let mut reader = JsonLinesReader::new(input, &options);

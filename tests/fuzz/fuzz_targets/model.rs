@@ -1,5 +1,5 @@
-//! Any bytes as what hbase:meta and people say of tables, regions and rows: refused, or what is
-//! read is the same when it is written and read once more.
+//! Any bytes as the description of a table, region or row, from hbase:meta or from a user: refused,
+//! or unchanged when it is written and read again.
 
 #![no_main]
 

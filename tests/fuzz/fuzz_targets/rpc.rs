@@ -26,7 +26,7 @@ fuzz_target!(|data: &[u8]| {
         6 => drop(decode::<pb::Filter>(message).map(|filter| convert::filter(&filter))),
         7 => drop(decode::<pb::Condition>(message).map(|condition| convert::condition(&condition))),
         8 => {
-            // The message, and behind a quarter of the bytes its cells.
+            // The message; after a quarter of the bytes, its cells.
             let (message, block) = bytes.split_at(bytes.len() / 4 * 3);
             if let Ok(message) = decode::<pb::MutationProto>(Bytes::copy_from_slice(message)) {
                 let _ = convert::mutation(&message, &mut CellReader::new(block));

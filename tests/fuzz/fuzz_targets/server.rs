@@ -1,6 +1,6 @@
 //! Bytes to the ports of a running server: ZooKeeper's, the master's, a region server's; from the
-//! first one on, or behind a hello that makes them frames. Whatever they are, the server answers
-//! the next client.
+//! first one on, or after a hello that makes them frames. Whatever they are, the server answers the
+//! next client.
 
 #![no_main]
 

@@ -1,9 +1,9 @@
 //! A log of several segments with bytes changed anywhere, files cut off or swapped, and its head
-//! changed: replay ends with an error or with entries, with `salvage` too; and whatever it gives
+//! changed: replay ends with an error or with entries, with `salvage` too; and whatever it returns
 //! was written, in order. With `salvage` the log can be continued.
 //!
-//! The input is a list of changes of four bytes: which file and what to do, two bytes of a place,
-//! one byte to be put there. The log that they are made to is written once.
+//! The input is a list of changes of four bytes: which file and what to do, two bytes for a
+//! position, and the byte to write there. The log to which they are applied is written once.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Cells, their order and what markers mask, as the data model tells it.
+//! Cells, their order and what markers mask, as the data model defines it.
 
 use hblite_model::{CellType, KeepDeletedCells};
 

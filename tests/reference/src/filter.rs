@@ -1,7 +1,7 @@
-//! Filters as the operations name them, and what they let through.
+//! Filters as the operations name them, and what passes them.
 //!
-//! Lists are made of what judges cells one by one, and at most one of the others at their end.
-//! Lists of which one must pass have none that name a later column.
+//! Lists consist of filters that judge cells one by one, with at most one other filter at the end.
+//! Lists of which one must pass have no filters that name a later column.
 
 use hblite_model::filter::{Comparator, CompareOperator, Filter, ListOperator, SingleColumnTest};
 
@@ -63,7 +63,7 @@ impl FilterSpec {
         }
     }
 
-    /// Whether the filter has a say about rows as wholes: no batches then.
+    /// Whether the filter judges whole rows: no batches then.
     pub fn judges_rows(&self) -> bool {
         match self {
             Self::SingleColumn(_) | Self::Page(_) => true,
@@ -85,12 +85,12 @@ impl FilterSpec {
     }
 }
 
-/// What becomes of a cell.
+/// The verdict on a cell.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     Include,
     Skip,
-    /// To the first column of the family that is not less; what lies between is not looked at.
+    /// To the first column of the family that is not less; the columns between are not examined.
     SkipTo(Vec<u8>),
     /// Nothing more of this row and family.
     EndRow,

@@ -1,11 +1,11 @@
-//! NEW_VERSION_BEHAVIOR, by going through the history of a column once more.
+//! NEW_VERSION_BEHAVIOR, by replaying the history of a column.
 //!
-//! Writes are done again in the order of their sequence ids. A put joins the versions, in place of
-//! one with its timestamp. A marker takes away what it masks of what is there; before it, and at
-//! the end, versions behind the newest VERSIONS go for good. Within one write markers come last.
+//! Writes are replayed in the order of their sequence ids. A put joins the versions, replacing one
+//! with the same timestamp. A marker removes the existing versions that it masks; before it, and at
+//! the end, versions after the newest VERSIONS are dropped. Within one write markers come last.
 //!
-//! HBase tells writes apart by their sequence ids alone: the puts of one write to a column count as
-//! one version for those behind them.
+//! HBase distinguishes writes by their sequence ids alone: the puts of one write to a column count
+//! as one version for those after them.
 
 use crate::cell::StoredCell;
 
@@ -42,7 +42,7 @@ pub fn survivors<'a>(
     present
 }
 
-/// Leaves the newest versions.
+/// Keeps only the newest versions.
 fn trim(present: &mut Vec<&StoredCell>, versions_max: usize) {
     present.sort_by_key(|put| std::cmp::Reverse(put.timestamp));
     let mut writes: Vec<u64> = Vec::new();

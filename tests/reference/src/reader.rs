@@ -1,4 +1,4 @@
-//! What a read returns of one row of one family.
+//! Computes what a read returns from one row of one family.
 //!
 //! Cells are gone through column by column, newest first:
 //!
@@ -30,7 +30,7 @@ pub struct FamilyRead<'r> {
     columns: Option<Vec<&'r [u8]>>,
     /// Versions of the answer.
     result_max: i32,
-    /// Versions that are looked at.
+    /// Versions that are examined.
     checked_max: i32,
     oldest: i64,
     now: i64,

@@ -1,9 +1,9 @@
-//! The disk of a simulated machine: files that forget, with faults, delays and forks.
+//! The disk of a simulated machine: files that lose unsynced data, with faults, delays and forks.
 //!
-//! Every operation is a switch point and stands in the trace with its path and bytes. While faults
-//! are armed, an operation may fail with EIO, a write may find no space, a read may be short, and
-//! any may be slow. Before an operation that changes something the disk may be forked: the fork is
-//! the disk at that moment, for a power cut or a kill that is looked at later.
+//! Every operation is a switch point and is recorded in the trace with its path and bytes. While
+//! faults are armed, an operation may fail with EIO, a write may find no space, a read may be
+//! short, and any may be slow. Before an operation that changes something the disk may be forked:
+//! the fork is the disk at that moment, for a power cut or a kill that is examined later.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub(crate) struct Fork {
 /// What may go wrong.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Plan {
-    /// Once in so many operations; 0 for never.
+    /// Once in this many operations; 0 for never.
     pub(crate) error_one_in: u64,
     pub(crate) slow_one_in: u64,
     pub(crate) fork_one_in: u64,
@@ -45,7 +45,7 @@ struct Shared {
     rates: Arc<Rates>,
     time: Arc<AtomicU64>,
     is_armed: AtomicBool,
-    /// Writes that still find no space.
+    /// The number of further writes that find no space.
     full_for: AtomicU64,
     forks: Mutex<Vec<Fork>>,
 }
@@ -54,7 +54,7 @@ struct Shared {
 #[derive(Debug, Clone)]
 pub(crate) struct SimulatedDisk(Arc<Shared>);
 
-/// What is asked of the disk: how the trace names it, how its failure is counted, and whether it
+/// An operation of the disk: its name in the trace, how its failure is counted, and whether it
 /// changes anything.
 #[derive(Debug, Clone, Copy)]
 struct Kind(&'static str, &'static str, bool);

@@ -1,9 +1,9 @@
-//! A disk after an end: is everything on it that must be?
+//! A disk after an end: checks that everything that must be on it is.
 //!
-//! The directory is checked as `hblite check` does it, opened (now and then with another cut in
-//! the midst of that) and read in several ways. Every row must be explained by the history, bulk
-//! loads must be whole or absent, snapshots and backups that were acknowledged must hold the rows
-//! of a moment of their making.
+//! The directory is checked as by `hblite check`, opened (occasionally with another cut during the
+//! open) and read in several ways. Every row must be explained by the history, bulk loads must be
+//! complete or absent, and acknowledged snapshots and backups must hold the rows of some moment
+//! during their creation.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl<'m> Image<'m> {
         let random = &self.machine.random;
         self.check_directory(STORE)?;
         if below(random, 4) == 0 {
-            // The power goes again while what was left is opened.
+            // The power is cut again while the disk is opened.
             self.files.power_off_after(below(random, 120));
             let opened = self.machine.options(self.disk()).open(STORE);
             drop(opened);
@@ -89,7 +89,7 @@ impl<'m> Image<'m> {
         let is_made = self.machine.known.has_table || dir != STORE;
         let env = Env::in_memory().with_fs(Arc::new(self.files.fork()));
         let report = match hblite_engine::check(&env, Path::new(dir), &mut |_| {}) {
-            // The power went while the store was created, before anything could be in it.
+            // The power was cut while the store was created, before anything could be in it.
             Err(error) if !is_made && error.kind() == ErrorKind::NotFound => return Ok(()),
             report => report.map_err(|error| format!("{dir} cannot be checked: {error}"))?,
         };
@@ -135,8 +135,8 @@ impl<'m> Image<'m> {
         Ok(())
     }
 
-    /// Columns whose values are those of one moment. A row over two families is kept whole by the
-    /// log: what skipped it and survives may be of one family only.
+    /// Columns whose values are those of one moment. The log keeps a row over two families whole:
+    /// of a write that skipped the log, only one family may survive.
     fn columns_of_one_moment(&self, kept: Kept) -> Vec<Vec<Column>> {
         let skips_log = self.machine.settings.durability == Durability::SkipWal;
         if kept == Kept::All || !skips_log {
@@ -192,8 +192,8 @@ impl<'m> Image<'m> {
         Ok(())
     }
 
-    /// A bit of a store file flips while the store is open: whatever reads it afterwards gives an
-    /// error or what was there, and nothing else.
+    /// A bit of a store file flips while the store is open: whatever reads it afterwards returns an
+    /// error or the original data.
     pub(crate) fn check_rot(self, seed: &str) -> Outcome<()> {
         let random = &self.machine.random;
         let connection = self.open(STORE)?;
@@ -230,7 +230,7 @@ impl<'m> Image<'m> {
     }
 
     /// The HFiles of the families below a directory; references and the like have other names, and
-    /// what is being written is in directories that begin with a dot.
+    /// unfinished files are in directories whose names begin with a dot.
     fn store_files(&self, dir: &Path) -> Vec<PathBuf> {
         let mut found = Vec::new();
         for entry in self.files.list_dir(dir).unwrap_or_default() {

@@ -1,14 +1,14 @@
 //! One seed: a machine that runs, is cut, and runs again.
 //!
 //! A *life* is one opening of the store. Clients and an administrator work in it until they are
-//! done, the power goes at some operation of the disk, the process is killed, or the store is
+//! done, the power is cut at some operation of the disk, the process is killed, or the store is
 //! closed. What is left on the disk is checked, opened and compared with the recorded history, and
 //! is where the next life begins. During a life the disk is forked at random operations, and each
-//! fork is cut and looked at in the same way.
+//! fork is cut and examined in the same way.
 //!
-//! A life begins with a write that is synced, and with a flush if writes skip the log. That makes
-//! everything durable that the life found, so that what is read then is what must be there until
-//! the life writes itself.
+//! A life begins with a synced write, and with a flush if writes skip the log. That makes
+//! everything that the life found durable, so what is read then must exist until the life itself
+//! writes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use crate::stirrer::{Load, Stirred, Stirrer};
 pub(crate) const STORE: &str = "/store";
 const LIVES: u64 = 4;
 const ROWS: usize = 8;
-/// A row of its own that makes the log durable.
+/// A separate row that makes the log durable.
 const FENCE: &str = "fence";
 
 pub(crate) type Outcome<T> = Result<T, String>;
@@ -42,7 +42,7 @@ pub(crate) fn table_name() -> TableName {
     "t".parse().expect("a legal name")
 }
 
-/// What is known of the machine between two lives.
+/// What is known about the machine between two lives.
 pub(crate) struct Machine {
     pub(crate) settings: Settings,
     pub(crate) random: SeededRandom,
@@ -60,14 +60,14 @@ pub(crate) struct Known {
     pub(crate) has_table: bool,
     /// The rows when the last life began.
     pub(crate) start: BTreeMap<String, Row>,
-    /// What happened since, by row.
+    /// The operations since then, by row.
     pub(crate) events: BTreeMap<String, Vec<Event>>,
     pub(crate) loads: Vec<Load>,
     pub(crate) snapshots: Vec<crate::stirrer::Copy>,
     pub(crate) backups: Vec<crate::stirrer::Copy>,
     /// When flushes of the table were called and returned.
     pub(crate) flushes: Vec<(u64, u64)>,
-    /// Whether an end since then took with it what was not durable.
+    /// Whether an end since then lost what was not durable.
     pub(crate) has_lost: bool,
 }
 
@@ -125,7 +125,7 @@ impl Machine {
         }
     }
 
-    /// One opening of the store, and what becomes of the disk.
+    /// One opening of the store, and what happens to the disk.
     fn live(&mut self, life: u64) -> Outcome<()> {
         let seed = self.settings.seed ^ (life + 1) << 40;
         let (rates, time) = (Arc::clone(&self.rates), Arc::clone(&self.time));
@@ -149,7 +149,7 @@ impl Machine {
         self.check_forks(&disk)?;
         self.known.has_lost |= self.loses(end);
         let (files, is_whole) = self.end(end, connection, &disk)?;
-        // What nobody waited for may be gone if the log cannot be written when it is closed.
+        // Unacknowledged writes may be lost if the log cannot be written when it is closed.
         self.known.has_lost |= !is_whole && self.loses(End::Kill);
         let image = Image::new(self, files.fork(), u64::MAX, self.kept(u64::MAX));
         image.check(&format!("after {end:?}"))?;
@@ -175,7 +175,7 @@ impl Machine {
                 }
                 Ok((disk.files().after_kill(), closed.is_ok()))
             }
-            // What the store does when it is dropped comes too late.
+            // Work of the store when it is dropped comes too late.
             End::Kill => Ok((disk.files().after_kill(), true)),
             End::PowerCut => Ok((self.cut(disk.files()), true)),
         }
@@ -197,7 +197,7 @@ impl Machine {
         files
     }
 
-    /// Whether this end takes acknowledged writes with it, as their durability allows.
+    /// Whether this end loses acknowledged writes, as their durability allows.
     fn loses(&self, end: End) -> bool {
         match end {
             End::Close => {
@@ -231,9 +231,9 @@ impl Machine {
         });
     }
 
-    /// Opens the store; nothing if the power went meanwhile. What fails by an injected fault is
-    /// tried again without faults. Gives the number of faults before, since a worker of the store
-    /// may meet one before the open returns.
+    /// Opens the store; `None` if the power was cut meanwhile. An open that fails by an injected
+    /// fault is repeated without faults. Returns the number of faults before, since a worker of the
+    /// store may meet one before the open returns.
     fn open(&self, disk: &SimulatedDisk) -> Outcome<(Option<Connection>, u64)> {
         let faults = self.rates.faults();
         match self.options(disk.clone()).open(STORE) {
@@ -253,7 +253,7 @@ impl Machine {
     }
 
     /// Everything that happens in an open store; `faults` is how many there were before it was
-    /// opened. Whether it got as far as to work.
+    /// opened. Returns whether the work began.
     fn work_in(
         &mut self,
         connection: &Connection,
@@ -338,7 +338,7 @@ impl Machine {
         Worker { client, choice }
     }
 
-    /// The table is there, the log is durable, and what is there is known.
+    /// The table exists, the log is durable, and the contents are known.
     fn begin(&mut self, connection: &Connection, disk: &SimulatedDisk) -> Outcome<()> {
         let told = |error: hblite::Error| error.to_string();
         let admin = connection.admin();
@@ -352,7 +352,7 @@ impl Machine {
         let fence = Put::new(FENCE).add("a", "x", "x").with_durability(Durability::FsyncWal);
         table.put(&fence).map_err(told)?;
         if self.settings.durability == Durability::SkipWal {
-            // What skipped the log is durable when it is in files of a flush that has returned.
+            // Writes that skipped the log are durable once a flush that includes them has returned.
             admin.flush_table(table_name()).map_err(told)?;
         }
         // Until here nothing is new.
@@ -365,7 +365,7 @@ impl Machine {
         let loads = std::mem::take(&mut self.known.loads);
         let known = Known { has_table: true, start, loads, ..Known::default() };
         let before = std::mem::replace(&mut self.known, known);
-        // A copy is of the life that took it; what it holds was compared when that ended.
+        // A copy belongs to the life that took it; its contents were compared when that life ended.
         for snapshot in before.snapshots {
             admin.delete_snapshot(&snapshot.name).map_err(told)?;
         }
@@ -385,7 +385,7 @@ impl Machine {
         Ok(families.into_iter().fold(table, TableDescriptor::with_family))
     }
 
-    /// Ends the machine at every fork, and looks what is left.
+    /// Ends the machine at every fork, and checks what is left.
     fn check_forks(&mut self, disk: &SimulatedDisk) -> Outcome<()> {
         let has_lost = self.known.has_lost;
         for fork in disk.take_forks() {

@@ -1,14 +1,14 @@
 //! The whole engine under one seeded scheduler, with faults, against recorded histories.
 //!
-//! Every seed is a machine of its own (`machine`): threads, clock, files and randomness are
-//! simulated (`hblite_env::simulation`), the disk fails and forgets (`disk`), clients and an
+//! Every seed is a separate machine (`machine`): threads, clock, files and randomness are simulated
+//! (`hblite_env::simulation`), the disk fails and loses unsynced data (`disk`), clients and an
 //! administrator work (`tests/history`, `stirrer`), and after every cut everything that is left is
 //! compared with what was acknowledged (`image`, `oracle`). The same seed gives the same run, which
 //! is asserted on some of the seeds.
 //!
 //! `HBLITE_SIM_CUTS` is how many cuts are made, 5,000 by default. `HBLITE_SIM_SEED` is the first
-//! seed, and `HBLITE_SIM_SEEDS` how many seeds are run instead of a number of cuts. A failing seed
-//! prints the command that repeats it; `HBLITE_SIM_TRACE` names a file for its trace.
+//! seed, and `HBLITE_SIM_SEEDS` the number of seeds to run, instead of a number of cuts. A failing
+//! seed prints the command that repeats it; `HBLITE_SIM_TRACE` names a file for its trace.
 
 mod disk;
 #[allow(
@@ -38,7 +38,7 @@ use crate::rates::Rates;
 use crate::settings::setting;
 
 const CUTS_DEFAULT: u64 = 5_000;
-/// Every so many seeds one is run twice.
+/// One seed in this many is run twice.
 const TWICE_ONE_IN: u64 = 8;
 const CUTS: [&str; 6] = [
     "end: kill",

@@ -1,9 +1,9 @@
-//! Whether a row that was found can be what the recorded operations left.
+//! Decides whether the recorded operations can have left the row that was found.
 //!
 //! *Strict*: every operation that was acknowledged happened, in an order that explains all answers
 //! and, at its end, the row. *A prefix*: the same up to some moment between two times; what was
-//! called later never happened, and what was under way may have. It can be asked of some columns
-//! only: without the log, each family of a row stands where its own last flush left it.
+//! called later never happened, and what was in progress may have. It can be limited to some
+//! columns: without the log, each family of a row is in the state of its own last flush.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,8 @@ pub(crate) enum Kept {
     Prefix(u64, u64),
 }
 
-/// The history as it was right after the stamp `moment`: what returns later is under way.
+/// The history as it was right after the stamp `moment`: operations that return later are in
+/// progress.
 pub(crate) fn until(events: &[Event], moment: u64) -> Vec<Event> {
     let begun = events.iter().filter(|event| event.invoked <= moment).cloned();
     let cut = |event: Event| match event.returned > moment {
@@ -67,7 +68,7 @@ fn obstacle(start: &Row, events: &[Event], found: Found<'_>, kept: Kept) -> Opti
     last
 }
 
-/// The history with a last look at the row.
+/// The history with a final read of the row.
 fn with_read(events: &[Event], found: Found<'_>) -> Vec<Event> {
     let row = found.row.iter().filter(|(column, _)| found.columns.contains(column));
     let row = row.map(|(column, value)| (*column, value.clone())).collect();

@@ -79,7 +79,7 @@ impl Rates {
         }
     }
 
-    /// Adds what a run counted, when it is over.
+    /// Adds the counts of a run when it ends.
     pub(crate) fn add_all(&self, other: &Self) {
         for (what, count) in &*other.lock() {
             self.add(what, *count);

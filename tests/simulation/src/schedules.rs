@@ -1,10 +1,10 @@
 //! Small programs under thousands of schedules: each is a race that one part of the engine must
-//! win whatever thread goes on where.
+//! handle correctly in every interleaving.
 //!
-//! The simulation of a whole machine (`main.rs`) meets these races by chance. Here each of them is
-//! all that happens, so that a few hundred switch points are tried in thousands of orders. A
-//! deadlock fails the test and names the waiting threads. `HBLITE_SCHEDULES` is how many schedules
-//! each program gets, 2,500 by default; a failure names its seed.
+//! The simulation of a whole machine (`main.rs`) meets these races by chance. Here each race runs
+//! alone, so a few hundred switch points are tried in thousands of orders. A deadlock fails the
+//! test and names the waiting threads. `HBLITE_SCHEDULES` is how many schedules each program gets,
+//! 2,500 by default; a failure names its seed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -135,8 +135,8 @@ fn a_flush_hides_and_doubles_nothing() {
     });
 }
 
-/// Group commit: what was acknowledged with FSYNC_WAL survives a power cut, whoever of the writers
-/// wrote and synced the log.
+/// Group commit: what was acknowledged with FSYNC_WAL survives a power cut, whichever writer wrote
+/// and synced the log.
 #[test]
 fn an_acknowledged_sync_survives_a_power_cut() {
     explore(|| {
@@ -201,8 +201,8 @@ fn conditional_writes_of_a_row_come_one_after_the_other() {
     });
 }
 
-/// Region close: a write that meets a table that is taken out of service succeeds whole or is
-/// refused; no thread waits forever, and what was acknowledged is there afterwards.
+/// Region close: a write to a table that is being taken out of service succeeds completely or is
+/// refused; no thread waits forever, and acknowledged writes exist afterwards.
 #[test]
 fn a_write_that_meets_a_closing_region_is_done_or_refused() {
     explore(|| {

@@ -1,4 +1,4 @@
-//! What a seed decides before it begins, and what the environment asks for.
+//! What a seed decides before it begins, and the settings from the environment.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -25,7 +25,7 @@ pub(crate) fn pick<T: Copy>(random: &SeededRandom, values: &[T]) -> T {
     values[below(random, values.len() as u64) as usize]
 }
 
-/// Virtual time that no two looks see the same.
+/// Virtual time that differs at every reading.
 #[derive(Debug, Default)]
 pub(crate) struct VirtualClock(AtomicI64);
 
@@ -71,7 +71,7 @@ impl Settings {
             2 => Policy::Random { switch_one_in: 40 },
             _ => Policy::Priorities { changes: 20, steps: 100_000 },
         };
-        // Drawn last, so that other seeds stay what they were.
+        // Drawn last, so that other choices of a seed do not change.
         let durability = if below(&random, 8) == 0 { Durability::SkipWal } else { durability };
         Self { seed, durability, engine, policy, clock: Arc::default() }
     }

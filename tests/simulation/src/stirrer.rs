@@ -1,8 +1,7 @@
 //! What an administrator does while clients write: flushes, compactions, splits, merges, alters,
 //! bulk loads, snapshots, backups, other tables.
 //!
-//! Everything that was acknowledged is written down with its time, and must be there after any
-//! cut.
+//! Everything that was acknowledged is recorded with its time, and must exist after any cut.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,7 +20,7 @@ use crate::rates::Rates;
 use crate::settings::{below, pick};
 
 const REGIONS_MAX: usize = 4;
-/// Where the backups stand, on the same disk.
+/// The directory of the backups, on the same disk.
 pub(crate) const BACKUPS: &str = "/backups";
 
 /// Something that was acknowledged between two times, and that holds the rows of some moment
@@ -36,7 +35,7 @@ pub(crate) struct Copy {
 /// A bulk load that was begun.
 #[derive(Debug, Clone)]
 pub(crate) struct Load {
-    /// Begins the names of its rows.
+    /// The prefix of its rows.
     pub(crate) name: String,
     pub(crate) invoked: u64,
     /// When it was acknowledged.
@@ -49,9 +48,9 @@ pub(crate) struct Stirred {
     pub(crate) snapshots: Vec<Copy>,
     pub(crate) backups: Vec<Copy>,
     pub(crate) loads: Vec<Load>,
-    /// When flushes of the whole table were called that succeeded.
+    /// When the successful flushes of the whole table were called.
     pub(crate) flushes: Vec<(u64, u64)>,
-    /// What failed though nothing was made to fail.
+    /// What failed although no fault was injected.
     pub(crate) errors: Vec<String>,
 }
 
@@ -70,12 +69,12 @@ pub(crate) struct Stirrer<'a> {
 pub(crate) const LOAD_ROWS: usize = 2;
 
 pub(crate) fn load_row(name: &str, number: usize) -> String {
-    // In the first and the last region of the table, beside the rows of the clients.
+    // In the first and the last region of the table, next to the rows of the clients.
     ["a", "z"][number].to_owned() + "-" + name
 }
 
 impl Stirrer<'_> {
-    /// Does this many things; stops when `is_over`.
+    /// Does this many operations; stops when `is_over`.
     pub(crate) fn stir(&self, count: u64, is_over: impl Fn() -> bool) -> Stirred {
         let mut stirred = Stirred::default();
         for number in 0..count {
@@ -186,7 +185,7 @@ impl Stirrer<'_> {
         refused(self.admin.merge_regions(&pair, MergeKind::Adjacent), "work: merge")
     }
 
-    /// Loads rows that nobody else writes, with both families, over all regions.
+    /// Loads rows that no client writes, with both families, over all regions.
     fn load(&self, number: u64, stirred: &mut Stirred) -> Result<&'static str> {
         let name = format!("load-{}-{number}", self.life);
         let (source, folder) = (MemFileSystem::new(), Path::new("/hfiles"));
