@@ -3,7 +3,7 @@
 //! Every step of the shrinking produces a history that is impossible only if the whole one is:
 //!
 //! 1. nothing that was called after the return that no order gets past
-//! 2. nothing from before a read of the whole row with no write under way: the row is known there
+//! 2. nothing from before a read of the whole row with no write in progress: the row is known there
 //! 3. no read that is not needed
 //! 4. of writes that are not needed in their place only that they may have happened, some time
 //!    after their call

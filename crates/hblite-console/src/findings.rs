@@ -158,7 +158,7 @@ fn hot_rows(keys: &[&KeyInWindow], what: &str) -> Vec<Finding> {
     .collect()
 }
 
-/// Whether what is written lies behind what was written a moment ago, window after window.
+/// Whether the written keys of each window come after those of the window before.
 fn forward(windows: &[&Window], mine: &dyn Fn(&&KeyInWindow) -> bool) -> Option<Finding> {
     let mut medians: Vec<(&[u8], &[u8])> = Vec::new();
     for window in windows {

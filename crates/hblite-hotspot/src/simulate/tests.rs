@@ -113,7 +113,7 @@ fn four_regions_give_four_times_the_throughput() {
     close(saturated(4, 256) / saturated(1, 256), 4.0, 0.02);
 }
 
-/// Little's law: as many calls are under way as there are clients.
+/// Little's law: the number of calls in progress equals the number of clients.
 #[test]
 fn saturated_latency_is_that_of_a_call() {
     let requests = stream(200_000, RATE, at_random(4, 1));
