@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hblite_engine::{FileNote, OpenReport, ReplayReport, TableScanner};
+use hblite_engine::{FileNote, OpenReport, ReplayReport};
 use hblite_model::{
     Action, BackupReport, BulkLoadOptions, BulkLoadReport, CellRef, CheckAndMutate,
     CheckAndMutateResult, ColumnFamilyDescriptor, CompactRequest, Error, Exception,
@@ -33,6 +33,8 @@ use hblite_model::{
     SplitPoints, StoreStatus, SystemTables, TableDescriptor, TableName, TableState,
 };
 use hblite_model::{SnapshotDescription, SnapshotOptions};
+
+use crate::embedded_scanner::EmbeddedScanner;
 
 /// An engine as a [`Connection`](crate::Connection) sees it.
 ///
@@ -157,7 +159,7 @@ pub trait ScannerBackend: Debug + Send {
 #[expect(clippy::large_enum_variant, reason = "a scan is moved once, and its cells are hot")]
 pub enum Rows {
     /// A scan of the embedded engine.
-    Embedded(TableScanner),
+    Embedded(EmbeddedScanner),
     /// A scan of any other backend.
     Other(Box<dyn ScannerBackend>),
 }
@@ -177,7 +179,7 @@ pub fn unsupported(operation: &str, backend: &str) -> Error {
 impl Rows {
     pub(crate) fn next_row(&mut self, row: &mut RowResult) -> Result<bool> {
         match self {
-            Self::Embedded(scanner) => scanner.next_row(row),
+            Self::Embedded(scanner) => scanner.now()?.next_row(row),
             Self::Other(scanner) => scanner.next_row(row),
         }
     }
@@ -188,14 +190,14 @@ impl Rows {
         limit: Duration,
     ) -> Result<ScanStep> {
         match self {
-            Self::Embedded(scanner) => scanner.next_row_within(row, limit),
+            Self::Embedded(scanner) => scanner.now()?.next_row_within(row, limit),
             Self::Other(scanner) => scanner.next_row_within(row, limit),
         }
     }
 
     pub(crate) fn for_each_cell(&mut self, mut visit: impl FnMut(&CellRef<'_>)) -> Result<()> {
         match self {
-            Self::Embedded(scanner) => scanner.for_each_cell(visit),
+            Self::Embedded(scanner) => scanner.now()?.for_each_cell(visit),
             Self::Other(scanner) => scanner.for_each_cell(&mut |cell| {
                 visit(cell);
                 ControlFlow::Continue(())
@@ -208,7 +210,7 @@ impl Rows {
         mut visit: impl FnMut(&CellRef<'_>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>> {
         let scanner = match self {
-            Self::Embedded(scanner) => return scanner.try_for_each_cell(visit),
+            Self::Embedded(scanner) => return scanner.now()?.try_for_each_cell(visit),
             Self::Other(scanner) => scanner,
         };
         let mut end = ControlFlow::Continue(());

@@ -16,6 +16,7 @@ use hblite_model::{
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
 use crate::backend::{Backend, Rows, TableBackend};
+use crate::embedded_scanner::EmbeddedScanner;
 
 /// A store that this process has open.
 #[derive(Debug)]
@@ -235,21 +236,22 @@ impl EmbeddedTable {
         if self.timeline.generation() == self.generation {
             return work(&self.first);
         }
-        work(&self.rewound())
+        work(&self.rewound().1)
     }
 
+    /// The table as it is now, and the generation that it is of.
     #[cold]
-    fn rewound(&self) -> TableHandle {
+    fn rewound(&self) -> (u64, TableHandle) {
         let generation = self.timeline.generation();
         if let Some((latest, handle)) = self.latest.read().as_ref()
             && *latest == generation
         {
-            return handle.clone();
+            return (generation, handle.clone());
         }
         let (generation, engine) = self.timeline.present();
         let handle = engine.table(self.first.name().clone());
         *self.latest.write() = Some((generation, handle.clone()));
-        handle
+        (generation, handle)
     }
 }
 
@@ -275,7 +277,16 @@ impl TableBackend for EmbeddedTable {
     }
 
     fn scan(&self, scan: &Scan) -> Result<Rows> {
-        Ok(Rows::Embedded(self.now(|table| table.scan(scan))?))
+        let generation = self.timeline.generation();
+        let (generation, scanner) = match generation == self.generation {
+            true => (generation, self.first.scan(scan)?),
+            false => {
+                let (generation, table) = self.rewound();
+                (generation, table.scan(scan)?)
+            }
+        };
+        let timeline = Arc::clone(&self.timeline);
+        Ok(Rows::Embedded(EmbeddedScanner::new(scanner, timeline, generation)))
     }
 
     fn mutate(&self, mutation: &Mutation) -> Result<()> {

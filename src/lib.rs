@@ -60,6 +60,7 @@ mod checkpoints;
 mod cluster;
 mod connection;
 mod embedded;
+mod embedded_scanner;
 mod result_scanner;
 mod snapshot;
 mod table;

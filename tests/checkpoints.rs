@@ -172,3 +172,41 @@ fn a_store_in_a_directory_returns_to_each_checkpoint() -> Result<()> {
     assert_eq!(picture(&options().open(&path)?)?, before);
     Ok(())
 }
+
+/// A scan that is under way must not mix the states before and after a rewind, nor go on with rows
+/// that are gone.
+#[test]
+fn a_scanner_of_before_a_rewind_ends_with_an_error() -> Result<()> {
+    let dir = tempfile::tempdir().expect("a directory");
+    let stores = [options().open_in_memory()?, options().open(dir.path().join("store"))?];
+    for connection in stores {
+        let family = ColumnFamilyDescriptor::new("f");
+        let descriptor = TableDescriptor::new("t".parse()?).with_family(family);
+        connection.admin().create_table(&descriptor)?;
+        let table = connection.table("t")?;
+        table.put(&Put::new("a").add("f", "q", "1"))?;
+        connection.checkpoint("one")?;
+        // A handle from before a rewind, and a scanner from between two.
+        for rewinds in 1..3 {
+            table.put(&Put::new("b").add("f", "q", "2"))?;
+            let scanner = || table.scan(&Scan::new());
+            let (mut rows, mut parts, mut cells) = (scanner()?, scanner()?, scanner()?);
+            assert_eq!(rows.next_row()?.expect("a row").row(), b"a");
+            connection.rewind("one")?;
+            let errors = [
+                rows.next_row().map(drop),
+                parts.next_row_within(std::time::Duration::MAX).map(drop),
+                cells.for_each_cell(|_| panic!("a cell of the state before the rewind")),
+                rows.next().expect("not the end").map(drop),
+            ];
+            for error in errors.map(|result| result.expect_err("the scanner is unknown")) {
+                assert_eq!(error.exception(), hblite::Exception::UnknownScanner, "{rewinds}");
+                assert!(error.message().contains("rewound"), "{error}");
+            }
+            assert!(rows.next().is_none(), "an iterator ends after an error");
+            let now: Vec<_> = scanner()?.map(|row| row.map(|r| r.row().to_vec())).collect();
+            assert_eq!(now.into_iter().collect::<Result<Vec<_>>>()?, [b"a"]);
+        }
+    }
+    Ok(())
+}

@@ -6,7 +6,7 @@ use clap::Args;
 use hblite::Connection;
 use hblite_rest::{RestOptions, RestServer};
 use hblite_server::Server;
-use hblite_thrift::{ThriftGateway, ThriftOptions, ThriftPorts};
+use hblite_thrift::{Complaints, Locate, ThriftGateway, ThriftOptions, ThriftPorts};
 
 /// The ports of gateways; a gateway without a port is not started.
 #[derive(Debug, Args)]
@@ -40,13 +40,8 @@ impl Gateways {
         advertise: Option<&str>,
         connection: &Connection,
         server: &Server,
+        complaints: Option<Complaints>,
     ) -> hblite::Result<Self> {
-        let thrift = ThriftOptions::default()
-            .with_bind(bind)
-            .with_thrift_port(arguments.thrift_port)
-            .with_thrift2_port(arguments.thrift2_port)
-            .with_cluster_id(server.cluster_id())
-            .with_locate(server.locator());
         let rest = arguments.rest_port.map(|port| {
             let options = RestOptions::default()
                 .with_bind(bind)
@@ -55,6 +50,16 @@ impl Gateways {
                 .with_locate(server.locator());
             RestServer::start(connection, options)
         });
+        let thrift = ThriftOptions {
+            bind,
+            thrift_port: arguments.thrift_port,
+            thrift2_port: arguments.thrift2_port,
+            cluster_id: server.cluster_id().to_owned(),
+            locate: Some(Locate(Arc::new(server.locator()))),
+            memory: Some(Arc::clone(server.memory())),
+            complaints,
+            ..ThriftOptions::default()
+        };
         let rest = rest.transpose()?;
         Ok(Self { thrift: ThriftGateway::start(connection, thrift)?, rest })
     }

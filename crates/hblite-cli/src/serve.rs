@@ -13,6 +13,7 @@ use clap::{Args, ValueEnum};
 use hblite::{ClockMode, Connection, Options};
 use hblite_console::Target;
 use hblite_server::{Log, LogLevel, Server, ServerOptions, ServerPorts};
+use hblite_thrift::Complaints;
 use serde_json::json;
 
 use crate::console::{self, Access};
@@ -102,10 +103,12 @@ fn log(which: Which) -> Log {
         Which::Errors => LogLevel::Errors,
         Which::Calls => LogLevel::Calls,
     };
-    Log::new(level, |line| {
-        // Standard error may be closed; nothing can be done about that.
-        let _ = writeln!(std::io::stderr().lock(), "{line}");
-    })
+    Log::new(level, write_line)
+}
+
+/// Standard error may be closed; there is nothing to be done about that.
+fn write_line(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 pub(crate) fn run(arguments: &ServeArguments) -> ExitCode {
@@ -138,8 +141,9 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     .map_err(text)?;
     let server = Server::start(&connection, settings.server).map_err(text)?;
     let advertise = arguments.advertise.as_deref();
-    let gateways =
-        Gateways::start(&arguments.gateways, arguments.bind, advertise, &connection, &server);
+    let complaints = arguments.log.map(|_| Complaints::new(write_line));
+    let (wanted, bind) = (&arguments.gateways, arguments.bind);
+    let gateways = Gateways::start(wanted, bind, advertise, &connection, &server, complaints);
     let gateways = gateways.map_err(text)?;
     let access = attach_console(&connection, &server).map_err(text)?;
     announce(arguments, &ready_line(server.ports(), &gateways, access.as_ref()))?;

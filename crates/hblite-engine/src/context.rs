@@ -11,7 +11,7 @@ use hblite_model::{Error, Exception, Result};
 
 use crate::chore_queue::ChoreSender;
 use crate::key_samples::KeySamples;
-use crate::layout::Layout;
+use crate::layout::{Layout, Retired};
 use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
 use crate::options::EngineOptions;
@@ -95,7 +95,15 @@ impl EngineContext {
         }
     }
 
-    /// Moves a file that may not be served to the archive, and records that.
+    /// Notes that `dir` is in the archive, if it is, because hblite did not write all of it.
+    pub(crate) fn note_retired(&self, dir: &Path, retired: &Retired) {
+        if let Retired::Archived(to) = retired {
+            let what = format!("moved to {}: hblite did not write all of it", to.display());
+            self.note(dir, what);
+        }
+    }
+
+    /// Moves a file that may not be served to the archive, and notes it.
     ///
     /// # Errors
     /// `Io`.

@@ -29,6 +29,7 @@
 //! [`Layout::make_durable`] ensures that before anything relies on it, once per directory.
 //! Threads: any; a `Layout` is shared by all of an open store.
 
+mod image;
 mod marker;
 mod own;
 mod recognition;
@@ -46,6 +47,7 @@ use hblite_env::FileSystem;
 use hblite_env::sync::Mutex;
 use hblite_model::{Error, RegionInfo, Result, TableName};
 
+pub(crate) use self::image::image_of;
 pub(crate) use self::marker::Marker;
 pub(crate) use self::own::{Shape, foreign_entry, is_hex_name, is_region_name};
 pub(crate) use self::recognition::{Place, Tolerance, recognize};
@@ -58,7 +60,9 @@ const ID_FILE: &str = "hbase.id";
 const VERSION_FILE: &str = "hbase.version";
 const MARKER_FILE: &str = "hblite.store";
 const LOCK_FILE: &str = "LOCK";
-/// Name of the directory of the HBase master's own data.
+/// Name of the file by which an unfinished backup is known; see `backup::unfinished`.
+pub(crate) const BACKUP_MARKER_FILE: &str = "hblite.backup";
+/// Name of the directory of what HBase's master keeps for itself.
 const MASTER_DATA_DIR: &str = "MasterData";
 /// The only region of hbase:namespace has this id, and so the same name in every store.
 pub(crate) const NAMESPACE_REGION_ID: u64 = 1;

@@ -5,15 +5,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use hblite_model::{Error, Result, setters};
+use hblite_wire::memory::MemoryBudget;
 
 use crate::log::Log;
-use crate::machine;
 
 const MIB: usize = 1024 * 1024;
-/// The minimum memory for calls, and the default share of the machine's memory.
-const MEMORY_MIN: usize = 64 * MIB;
-const MEMORY_SHARE: usize = 8;
-/// With less than this, no call could be answered.
+/// With less than this no call could be answered.
 const MEMORY_LEAST: usize = MIB;
 /// More threads than this are a mistake.
 const HANDLERS_MAX: usize = 10_000;
@@ -200,7 +197,7 @@ impl Default for Limits {
             connections_max: 10_000,
             frame_size_max_bytes: 256 * MIB,
             queued_calls_max: 1_000,
-            memory_max_bytes: (machine::memory_bytes().unwrap_or(0) / MEMORY_SHARE).max(MEMORY_MIN),
+            memory_max_bytes: MemoryBudget::default_size_bytes(),
             connection_calls_max: 1_000,
             connection_unsent_max_bytes: 64 * MIB,
             handlers: 30,

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hblite::{Clock, Connection, Env};
-use hblite_model::{Error, RegionLocator, Result};
+use hblite_model::{Error, RegionInfo, Result};
+use hblite_wire::memory::MemoryBudget;
 use parking_lot::Mutex;
 use tokio::runtime::Runtime;
 
@@ -159,7 +160,12 @@ impl Server {
         self.cluster.shared().memory.used_bytes()
     }
 
-    /// A view of the server, for pages that show it.
+    /// The budget that calls are charged to, for gateways that share it.
+    pub fn memory(&self) -> &Arc<MemoryBudget> {
+        &self.cluster.shared().memory
+    }
+
+    /// A look into the server, for pages that show it.
     pub fn view(&self) -> &ServerView {
         &self.view
     }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use hblite::{ManualClock, Options, Put};
-use hblite_server::{Limits, ServerOptions, TestServer};
+use hblite_server::{FaultAction, FaultRule, Limits, ServerOptions, TestServer};
 use hblite_wire::cell_block::Compressor;
 use hblite_wire::pb;
 use prost::Message as _;
@@ -406,6 +406,38 @@ fn a_request_that_is_much_larger_decoded_is_refused() {
     attacked.check_peak();
     attacked.check_others();
     drop(streams);
+    attacked.check_release();
+}
+
+/// A rule for faults has each call looked at before it is decoded and charged.
+#[test]
+fn a_request_that_a_fault_might_happen_to_is_not_decoded_for_it() {
+    let attacked = Attacked::start(Limits::default(), 10);
+    let rule = FaultRule::new(FaultAction::DropAfter).table("other");
+    attacked.server.faults().set(rule).unwrap();
+    // Each part is two bytes in the frame, and a hundred in memory.
+    let parts = [0x0a, 0x00].repeat(2 * MIB);
+    let header = pb::RequestHeader {
+        call_id: Some(1),
+        method_name: Some("Multi".to_owned()),
+        request_param: Some(true),
+        ..pb::RequestHeader::default()
+    };
+    let mut bytes = header.encode_length_delimited_to_vec();
+    prost::encode_length_delimiter(parts.len(), &mut bytes).unwrap();
+    bytes.extend_from_slice(&parts);
+    drop(parts);
+    attacked.reset_peak();
+    let mut stream = hello(&attacked, None);
+    stream.write_all(&(bytes.len() as u32).to_be_bytes()).unwrap();
+    stream.write_all(&bytes).unwrap();
+    let mut answer = [0; 4096];
+    let length = stream.read(&mut answer).unwrap();
+    let answer = String::from_utf8_lossy(&answer[..length]);
+    assert!(answer.contains("CallQueueTooBigException"), "{answer}");
+    attacked.check_peak();
+    attacked.check_others();
+    drop(stream);
     attacked.check_release();
 }
 

@@ -100,6 +100,13 @@ impl Fault {
         Self::Io(IoFailure::new(&Error::new(Exception::Io, message), false))
     }
 
+    /// No memory is left for the answer: another time there may be.
+    pub(crate) fn out_of_memory() -> Self {
+        let class = "org.apache.hadoop.hbase.CallQueueTooBigException";
+        let text = "the gateway has no memory left for the answer; ask for less, or later";
+        Self::Io(IoFailure { class, text: text.to_owned(), is_remote: true, can_retry: true })
+    }
+
     /// An `IllegalArgumentException` where the method declares `IllegalArgument`.
     pub(crate) fn illegal_argument(error: &Error) -> Self {
         Self::IllegalArgument(error.to_java_string())

@@ -9,15 +9,20 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use hblite::Connection;
 use hblite_model::{Error, Result};
+use hblite_wire::complaints::Complaints;
+use hblite_wire::memory::MemoryBudget;
 use parking_lot::{Condvar, Mutex};
 
+use crate::memory::Allowance;
 use crate::options::{ThriftLimits, ThriftOptions};
+use crate::protocol::error::ProtocolError;
 use crate::service::Service;
 use crate::store::Store;
 use crate::transport;
@@ -48,15 +53,27 @@ pub enum ThriftVersion {
     Two,
 }
 
-/// Answers the calls in `bytes` like those of a connection that sends them and then ends: for tests
-/// and fuzzers.
+impl ThriftVersion {
+    fn port_name(self) -> &'static str {
+        match self {
+            Self::One => "Thrift 1",
+            Self::Two => "Thrift 2",
+        }
+    }
+}
+
+/// Answers the calls in `bytes` as a connection does that sends them and then ends: for tests and
+/// fuzzers.
 pub fn answer_bytes(connection: &Connection, version: ThriftVersion, bytes: &[u8]) -> Vec<u8> {
     let options = ThriftOptions::default();
     let limits = options.limits.clone();
-    let service = new_service(Arc::new(Store::new(connection.clone(), options)), 0, version);
-    let (input, mut output) = (io::Cursor::new(bytes.to_vec()), Vec::new());
-    // An error that would end a connection ends the answers.
-    let _ = transport::serve_messages(Box::new(input), &mut output, service.as_ref(), &limits);
+    let memory = Arc::new(MemoryBudget::new(limits.memory_max_bytes));
+    let allowance = Rc::new(Allowance::of(&memory));
+    let store = Arc::new(Store::new(connection.clone(), options, memory));
+    let service = new_service(store, 0, version, &allowance);
+    let (input, mut output) = (Box::new(io::Cursor::new(bytes.to_vec())), Vec::new());
+    // What ends a connection ends the answers.
+    let _ = transport::serve_messages(input, &mut output, service.as_ref(), &limits, allowance);
     output
 }
 
@@ -84,6 +101,7 @@ struct Shared {
     state: Mutex<State>,
     changed: Condvar,
     limits: ThriftLimits,
+    complaints: Option<Complaints>,
     /// Each service has scanners of its own.
     one: Arc<Store>,
     two: Arc<Store>,
@@ -119,11 +137,16 @@ impl ThriftGateway {
             }
             listeners.push((listener, address, version));
         }
-        let store = || Arc::new(Store::new(connection.clone(), options.clone()));
+        let memory = options.memory.clone();
+        let memory =
+            memory.unwrap_or_else(|| Arc::new(MemoryBudget::new(options.limits.memory_max_bytes)));
+        let store =
+            || Arc::new(Store::new(connection.clone(), options.clone(), Arc::clone(&memory)));
         let shared = Arc::new(Shared {
             state: Mutex::default(),
             changed: Condvar::new(),
             limits: options.limits.clone(),
+            complaints: options.complaints.clone(),
             one: store(),
             two: store(),
         });
@@ -160,7 +183,12 @@ impl ThriftGateway {
         self.shared.one.scanners.len() + self.shared.two.scanners.len()
     }
 
-    /// Closes the ports and connections, and waits some seconds for calls in progress.
+    /// Bytes of memory that requests, answers and scanners take.
+    pub fn memory_used_bytes(&self) -> usize {
+        self.shared.one.memory().used_bytes()
+    }
+
+    /// Closes the ports and connections, and waits some seconds for calls under way.
     pub fn stop(self) {
         drop(self);
     }
@@ -258,17 +286,29 @@ fn start_connection(shared: &Arc<Shared>, stream: TcpStream, version: ThriftVers
             ThriftVersion::One => &entry.shared.one,
             ThriftVersion::Two => &entry.shared.two,
         };
-        let service = new_service(Arc::clone(store), entry.number, version);
-        transport::serve(&stream, service.as_ref(), &entry.shared.limits);
+        let allowance = Rc::new(Allowance::of(store.memory()));
+        let service = new_service(Arc::clone(store), entry.number, version, &allowance);
+        let served = transport::serve(&stream, service.as_ref(), &entry.shared.limits, allowance);
+        if let (Err(error), Some(complaints)) = (served, &entry.shared.complaints)
+            && !matches!(error, ProtocolError::Io(_))
+        {
+            complaints.note(version.port_name(), stream.peer_addr().ok(), &error);
+        }
     };
     // If no thread can be started, the closure is dropped, and with it the connection.
     let _ = thread::Builder::new().name("hblite-thrift".to_owned()).spawn(run);
 }
 
-fn new_service(store: Arc<Store>, connection: u64, version: ThriftVersion) -> Box<dyn Service> {
+fn new_service(
+    store: Arc<Store>,
+    connection: u64,
+    version: ThriftVersion,
+    allowance: &Rc<Allowance>,
+) -> Box<dyn Service> {
+    let allowance = Rc::clone(allowance);
     match version {
-        ThriftVersion::One => Box::new(v1::Handler::new(store, connection)),
-        ThriftVersion::Two => Box::new(v2::Handler::new(store, connection)),
+        ThriftVersion::One => Box::new(v1::Handler::new(store, connection, allowance)),
+        ThriftVersion::Two => Box::new(v2::Handler::new(store, connection, allowance)),
     }
 }
 

@@ -6,19 +6,21 @@
 //! protocol/     the binary and the compact protocol
 //! service.rs    methods as tables; answers and exceptions as messages
 //! v1/, v2/      Thrift 1: Hbase.thrift; Thrift 2: hbase.thrift
+//! memory.rs     what a connection takes of the memory of all
 //! store.rs, scanners.rs, fault.rs: what the services share
 //! ```
 //!
 //! The gateways use only the public API of hblite, so they serve an embedded store and a cluster
 //! alike. The thread of the connection waits for the store.
 //!
-//! No input from a client panics, hangs or allocates without bound: see `protocol/` for messages
-//! and [`ThriftLimits`] for connections and scanners.
+//! No input from a client panics, hangs or allocates without bound: see `protocol/` for messages,
+//! [`ThriftLimits`] for connections and scanners, and `memory.rs` for all of them together.
 
 #![forbid(unsafe_code)]
 
 mod fault;
 mod gateway;
+mod memory;
 mod options;
 mod protocol;
 mod scanners;
@@ -27,6 +29,8 @@ mod store;
 mod transport;
 mod v1;
 mod v2;
+
+pub use hblite_wire::complaints::Complaints;
 
 pub use gateway::{ThriftGateway, ThriftPorts, ThriftVersion, answer_bytes};
 pub use options::{ThriftLimits, ThriftOptions};

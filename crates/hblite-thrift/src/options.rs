@@ -3,7 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use hblite_model::{Error, RegionLocator, Result, setters};
+use hblite_model::{Error, RegionInfo, Result};
+use hblite_wire::complaints::Complaints;
+use hblite_wire::memory::MemoryBudget;
 
 const MIB: usize = 1024 * 1024;
 
@@ -24,6 +26,11 @@ pub struct ThriftOptions {
     pub locate: Option<RegionLocator>,
     /// What clients may do.
     pub limits: ThriftLimits,
+    /// The budget that requests, answers and scanners are charged to, if another server or gateway
+    /// has the same. Default: one of [`ThriftLimits::memory_max_bytes`].
+    pub memory: Option<Arc<MemoryBudget>>,
+    /// Where lines about malformed input go. Default: nowhere.
+    pub complaints: Option<Complaints>,
 }
 
 impl Default for ThriftOptions {
@@ -35,6 +42,8 @@ impl Default for ThriftOptions {
             cluster_id: String::new(),
             locate: None,
             limits: ThriftLimits::default(),
+            memory: None,
+            complaints: None,
         }
     }
 }
@@ -51,6 +60,11 @@ pub struct ThriftLimits {
     /// Bytes of cells in one answer of a scanner. An answer that reaches it has fewer rows than
     /// the client asked for; the next call continues. Default 64 MiB.
     pub result_size_max_bytes: usize,
+    /// Bytes of memory for requests, answers and scanners of all connections, of both gateways
+    /// together. One connection may take half of it. What goes beyond is refused with
+    /// `CallQueueTooBigException`, or ends the connection if the request is not whole. Default: an
+    /// eighth of the machine's memory, at least 64 MiB.
+    pub memory_max_bytes: usize,
     /// Scanners that one connection may have open. Default 1,000.
     pub connection_scanners_max: usize,
     /// Scanners of all connections. Default 10,000.
@@ -72,6 +86,7 @@ impl Default for ThriftLimits {
             connections_max: 1_000,
             message_size_max_bytes: 64 * MIB,
             result_size_max_bytes: 64 * MIB,
+            memory_max_bytes: MemoryBudget::default_size_bytes(),
             connection_scanners_max: 1_000,
             scanners_max: 10_000,
             scanner_lease: Duration::from_secs(60),
@@ -93,6 +108,7 @@ impl ThriftLimits {
             (self.message_size_max_bytes <= size_max, "message_size_max_bytes below 1 GiB"),
             (self.result_size_max_bytes <= size_max, "result_size_max_bytes below 1 GiB"),
             (self.result_size_max_bytes > 0, "result_size_max_bytes > 0"),
+            (self.memory_max_bytes >= MIB, "memory_max_bytes of at least 1 MiB"),
             (!self.scanner_lease.is_zero(), "scanner_lease > 0"),
             (!self.idle_timeout.is_zero(), "idle_timeout > 0"),
             (!self.message_timeout.is_zero(), "message_timeout > 0"),

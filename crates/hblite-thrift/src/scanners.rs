@@ -13,16 +13,23 @@ use std::sync::Arc;
 
 use hblite::{Connection, ResultScanner, Table};
 use hblite_model::{Error, Exception, Result, RowResult, Scan};
+use hblite_wire::memory::{MemoryAccount, MemoryBudget, MemoryCharge};
 use parking_lot::Mutex;
 
 use crate::fault::{Answer, Fault};
+use crate::memory::Allowance;
 use crate::options::ThriftLimits;
+
+/// What an open scanner takes beside its request: positions in memory and files, and their keys.
+const SCANNER_BYTES: usize = 16 * 1024;
 
 /// Every open scanner.
 #[derive(Debug)]
 pub(crate) struct Scanners {
     connection: Connection,
     limits: ThriftLimits,
+    /// What all open scanners are charged to.
+    memory: Arc<MemoryAccount>,
     state: Mutex<State>,
 }
 
@@ -38,6 +45,8 @@ struct Entry {
     /// Number of the connection that opened it.
     owner: u64,
     used_at_ms: i64,
+    /// For it, as long as it is open.
+    _charge: MemoryCharge,
 }
 
 /// One scan of a client.
@@ -62,8 +71,13 @@ impl Scanner {
     }
 
     /// Up to `count` rows; fewer at the end, or if they are larger than
-    /// `size_max_bytes`.
-    pub(crate) fn next(&self, count: i32, size_max_bytes: usize) -> Answer<Vec<RowResult>> {
+    /// `size_max_bytes`, or than the memory that is left after the first.
+    pub(crate) fn next(
+        &self,
+        count: i32,
+        size_max_bytes: usize,
+        allowance: &Allowance,
+    ) -> Answer<Vec<RowResult>> {
         let count = usize::try_from(count).map_err(|_| Fault::Internal)?;
         let mut rows = self.rows.lock();
         let mut results = Vec::new();
@@ -71,7 +85,15 @@ impl Scanner {
         while results.len() < count && size < size_max_bytes {
             let Some(row) = rows.next().map_err(Fault::of_region_server)? else { break };
             size += row.cells().map(|cell| cell.serialized_size()).sum::<usize>();
+            let has_room = allowance.hold(&row).is_ok();
+            if !has_room {
+                // The scan does not come to the row again, so it is sent.
+                allowance.overdraw(&row);
+            }
             results.push(row);
+            if !has_room {
+                break;
+            }
         }
         Ok(results)
     }
@@ -111,26 +133,37 @@ pub(crate) fn check_scan(scan: &Scan) -> Result<()> {
 }
 
 impl Scanners {
-    pub(crate) fn new(connection: Connection, limits: ThriftLimits) -> Self {
-        Self { connection, limits, state: Mutex::default() }
+    pub(crate) fn new(
+        connection: Connection,
+        limits: ThriftLimits,
+        memory: &Arc<MemoryBudget>,
+    ) -> Self {
+        let memory = memory.account(memory.size_bytes() / 2);
+        Self { connection, limits, memory, state: Mutex::default() }
     }
 
     pub(crate) fn len(&self) -> usize {
         self.state.lock().open.len()
     }
 
-    /// Registers a scanner and returns its number.
+    /// Registers a scanner and returns its number. Its scan takes what its request has taken, at
+    /// most.
     ///
     /// # Errors
-    /// `IOException` if the connection, or all connections together, have too many.
-    pub(crate) fn open(&self, scanner: Scanner, owner: u64) -> Result<i32> {
+    /// `IOException` if the connection or all of them together have too many; `CallQueueTooBig` if
+    /// there is no memory for it.
+    pub(crate) fn open(&self, scanner: Scanner, owner: u64, allowance: &Allowance) -> Answer<i32> {
+        let mut charge = self.memory.charge();
+        if !charge.try_resize(SCANNER_BYTES + allowance.taken_bytes()) {
+            return Err(Fault::out_of_memory());
+        }
         let mut state = self.state.lock();
         let of_owner = state.open.values().filter(|entry| entry.owner == owner).count();
         if state.open.len() >= self.limits.scanners_max
             || of_owner >= self.limits.connection_scanners_max
         {
             let message = "too many open scanners; close those that are not needed";
-            return Err(Error::new(Exception::Io, message));
+            return Err(Error::new(Exception::Io, message).into());
         }
         let mut id = state.next;
         while state.open.contains_key(&id) {
@@ -138,7 +171,8 @@ impl Scanners {
         }
         state.next = id.wrapping_add(1).max(0);
         let used_at_ms = self.connection.now_millis();
-        state.open.insert(id, Entry { scanner: Arc::new(scanner), owner, used_at_ms });
+        let scanner = Arc::new(scanner);
+        state.open.insert(id, Entry { scanner, owner, used_at_ms, _charge: charge });
         Ok(id)
     }
 

@@ -1,30 +1,47 @@
 //! The operations of the store that both services use.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use hblite::{Admin, Connection, Table};
 use hblite_model::{
     Action, Error, Exception, Get, Mutation, RegionInfo, Result, RowResult, TableName,
 };
+use hblite_wire::memory::MemoryBudget;
 
 use crate::fault::{Answer, Fault, is_runtime};
+use crate::memory::Allowance;
 use crate::options::{ThriftLimits, ThriftOptions};
 use crate::scanners::Scanners;
 
-/// The store or cluster that the gateways serve.
+/// Rows of a cluster that are read at once.
+const GETS_AT_ONCE: usize = 100;
+
+/// The store or cluster behind the gateways.
 #[derive(Debug)]
 pub(crate) struct Store {
     connection: Connection,
     options: ThriftOptions,
     started_at_ms: i64,
+    /// What all connections and scanners are charged to.
+    memory: Arc<MemoryBudget>,
     pub(crate) scanners: Scanners,
 }
 
 impl Store {
-    pub(crate) fn new(connection: Connection, options: ThriftOptions) -> Self {
-        let scanners = Scanners::new(connection.clone(), options.limits.clone());
+    pub(crate) fn new(
+        connection: Connection,
+        options: ThriftOptions,
+        memory: Arc<MemoryBudget>,
+    ) -> Self {
+        let scanners = Scanners::new(connection.clone(), options.limits.clone(), &memory);
         let started_at_ms = connection.now_millis();
-        Self { connection, options, started_at_ms, scanners }
+        Self { connection, options, started_at_ms, memory, scanners }
+    }
+
+    /// What all connections and scanners are charged to.
+    pub(crate) fn memory(&self) -> &Arc<MemoryBudget> {
+        &self.memory
     }
 
     pub(crate) fn admin(&self) -> Admin {
@@ -60,57 +77,80 @@ impl Store {
     ) -> Answer<()> {
         let table = self.table(table)?;
         let actions: Vec<Action> = mutations.into_iter().map(Action::Mutation).collect();
-        self.run_all(&table, &actions).map(drop)
+        self.run_all(&table, &actions)
     }
 
-    /// Reads rows, in a batch if there are several.
+    /// Reads a row of the answer.
     ///
     /// # Errors
-    /// As [`Store::write_all`], if there are several.
-    pub(crate) fn get_all(&self, table: &[u8], gets: &[Get]) -> Answer<Vec<RowResult>> {
-        let table = self.table(table)?;
-        if let [get] = gets {
-            return Ok(vec![table.get(get)?]);
-        }
-        match table.get_all(gets) {
-            Ok(rows) => Ok(rows),
-            // Repeats the reads, to count those that fail.
-            Err(_) => {
-                let actions: Vec<_> = gets.iter().cloned().map(Action::Get).collect();
-                self.run_all(&table, &actions)
-            }
-        }
+    /// Those of the read; `CallQueueTooBig` if there is no memory for the row.
+    pub(crate) fn get(&self, table: &[u8], get: &Get, allowance: &Allowance) -> Answer<RowResult> {
+        let row = self.table(table)?.get(get)?;
+        allowance.hold(&row)?;
+        Ok(row)
     }
 
-    fn run_all(&self, table: &Table, actions: &[Action]) -> Answer<Vec<RowResult>> {
+    /// Reads the rows of an answer, a few at a time: what is read is charged before the next.
+    ///
+    /// # Errors
+    /// As [`Store::write_all`], if there are several; `CallQueueTooBig` if there is no memory for
+    /// the rows.
+    pub(crate) fn get_all(
+        &self,
+        table: &[u8],
+        gets: Vec<Get>,
+        allowance: &Allowance,
+    ) -> Answer<Vec<RowResult>> {
+        if let [get] = gets.as_slice() {
+            return Ok(vec![self.get(table, get, allowance)?]);
+        }
+        let table = self.table(table)?;
+        // A cluster limits the answer to a batch itself, and each batch is a call.
+        let is_embedded = self.connection.dir().is_some();
+        let at_once = if is_embedded { 1 } else { GETS_AT_ONCE };
+        let actions: Vec<_> = gets.into_iter().map(Action::Get).collect();
+        let (mut rows, mut failures) = (Vec::new(), Failures::default());
+        for actions in actions.chunks(at_once) {
+            for row in self.run(&table, actions, &mut failures)? {
+                if failures.is_empty() {
+                    allowance.hold(&row)?;
+                    rows.push(row);
+                }
+            }
+        }
+        failures.check()?;
+        Ok(rows)
+    }
+
+    fn run_all(&self, table: &Table, actions: &[Action]) -> Answer<()> {
+        let mut failures = Failures::default();
+        self.run(table, actions, &mut failures)?;
+        failures.check()
+    }
+
+    /// The rows of the actions that did not fail.
+    fn run(
+        &self,
+        table: &Table,
+        actions: &[Action],
+        failures: &mut Failures,
+    ) -> Answer<Vec<RowResult>> {
         let results = match table.batch(actions) {
             Ok(results) => results,
             Err(error) if is_runtime(error.exception()) => return Err(Fault::Internal),
             Err(error) => vec![Err(error); actions.len()],
         };
         let mut rows = Vec::with_capacity(actions.len());
-        let mut failures: Vec<(Fault, usize)> = Vec::new();
-        let mut servers = BTreeSet::new();
         for (action, result) in actions.iter().zip(results) {
-            let error = match result {
-                Ok(row) => {
-                    rows.push(row);
-                    continue;
+            match result {
+                Ok(row) => rows.push(row),
+                Err(error) => {
+                    let server = self.server_with_issues(table.name(), action.row(), &error);
+                    failures.add(error, server);
                 }
-                Err(error) => error,
-            };
-            servers.insert(self.server_with_issues(table.name(), action.row(), &error));
-            let fault = Fault::of_region_server(error);
-            match failures.iter_mut().find(|(known, _)| *known == fault) {
-                Some((_, count)) => *count += 1,
-                None => failures.push((fault, 1)),
             }
         }
-        if failures.is_empty() {
-            return Ok(rows);
-        }
-        let servers = Vec::from_iter(servers).join(", ");
-        Err(Fault::exhausted(&failures, &servers))
+        Ok(rows)
     }
 
     /// The error of a write that HBase's client makes as a batch of `count` actions.
@@ -147,6 +187,36 @@ impl Store {
         let (host, port) = location.server.split_once([':', ',']).unwrap_or((&location.server, ""));
         let port = port.split(',').next().and_then(|port| port.parse().ok());
         Ok((host.to_owned(), port.unwrap_or(0)))
+    }
+}
+
+/// Actions of a batch that failed, by what went wrong.
+#[derive(Debug, Default)]
+struct Failures {
+    counts: Vec<(Fault, usize)>,
+    servers: BTreeSet<String>,
+}
+
+impl Failures {
+    fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    fn add(&mut self, error: Error, server: String) {
+        self.servers.insert(server);
+        let fault = Fault::of_region_server(error);
+        match self.counts.iter_mut().find(|(known, _)| *known == fault) {
+            Some((_, count)) => *count += 1,
+            None => self.counts.push((fault, 1)),
+        }
+    }
+
+    fn check(self) -> Answer<()> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let servers = Vec::from_iter(self.servers).join(", ");
+        Err(Fault::exhausted(&self.counts, &servers))
     }
 }
 

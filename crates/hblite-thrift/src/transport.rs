@@ -16,8 +16,10 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use crate::memory::Allowance;
 use crate::options::ThriftLimits;
 use crate::protocol::Protocol;
 use crate::protocol::error::Result;
@@ -26,19 +28,22 @@ use crate::protocol::reader::{COMPACT_ID, Reader};
 use crate::protocol::writer::Writer;
 use crate::service::{Service, answer};
 
-/// A larger buffer for answers is freed after the answer.
-const BUFFER_KEPT: usize = 256 * 1024;
+/// A buffer for answers that is larger is given back after the answer.
+const BUFFER_KEPT: usize = 16 * 1024;
 /// The size of a frame, in bytes.
 const FRAME_HEAD: usize = 4;
 
-/// Answers calls until either side ends the connection.
-pub(crate) fn serve(stream: &TcpStream, service: &dyn Service, limits: &ThriftLimits) {
-    // The connection is closed whatever went wrong, and the client has already received whatever
-    // error can be sent.
-    let _ = try_serve(stream, service, limits);
-}
-
-fn try_serve(stream: &TcpStream, service: &dyn Service, limits: &ThriftLimits) -> Result<()> {
+/// Answers calls until the connection ends, by either side.
+///
+/// # Errors
+/// What the client sent that is no message, or is too large. The connection is to be closed, and
+/// the client has been told what it can be.
+pub(crate) fn serve(
+    stream: &TcpStream,
+    service: &dyn Service,
+    limits: &ThriftLimits,
+    allowance: Rc<Allowance>,
+) -> Result<()> {
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(limits.idle_timeout))?;
     stream.set_write_timeout(Some(limits.idle_timeout))?;
@@ -48,7 +53,7 @@ fn try_serve(stream: &TcpStream, service: &dyn Service, limits: &ThriftLimits) -
         message_timeout: limits.message_timeout,
     };
     let mut output = TimedOutput { stream, message_timeout: limits.message_timeout };
-    serve_messages(Box::new(source), &mut output, service, limits)
+    serve_messages(Box::new(source), &mut output, service, limits, allowance)
 }
 
 /// Answers the calls that come from `source`.
@@ -57,8 +62,9 @@ pub(crate) fn serve_messages(
     output: &mut dyn Write,
     service: &dyn Service,
     limits: &ThriftLimits,
+    allowance: Rc<Allowance>,
 ) -> Result<()> {
-    let mut input = Input::new(source);
+    let mut input = Input::new(source, Rc::clone(&allowance));
     let mut buffer = Vec::new();
     if !input.await_message()? {
         return Ok(());
@@ -89,6 +95,7 @@ pub(crate) fn serve_messages(
         if buffer.capacity() > BUFFER_KEPT {
             buffer = Vec::new();
         }
+        allowance.keep(input.kept_bytes() + buffer.capacity());
         if !input.await_message()? {
             return Ok(());
         }

@@ -13,7 +13,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// An account that uses no more than this may use the reserved part.
+use crate::machine;
+
+/// An account that uses no more than this may use what is reserved.
 const SMALL_ACCOUNT_BYTES: usize = 256 * 1024;
 /// The reserved part of a budget is one divided by this.
 const RESERVED_SHARE: usize = 8;
@@ -22,7 +24,12 @@ const RESERVED_SHARE: usize = 8;
 const GROWTH_MIN: usize = 256;
 const GROWTH_MAX: usize = 16 * 1024 * 1024;
 
-/// Memory that may be used at the same time.
+/// The default size of a budget: one of so many parts of the machine's memory, and no less than
+/// this.
+const MACHINE_SHARE: usize = 8;
+const DEFAULT_MIN_BYTES: usize = 64 * 1024 * 1024;
+
+/// Memory that may be used at once.
 #[derive(Debug)]
 pub struct MemoryBudget {
     size_bytes: usize,
@@ -37,7 +44,13 @@ impl MemoryBudget {
         Self { size_bytes, used: AtomicUsize::new(0), refused: AtomicUsize::new(0) }
     }
 
-    /// Total bytes.
+    /// The size that a budget has by default: an eighth of the memory of the machine, or of what
+    /// its container is limited to; at least 64 MiB.
+    pub fn default_size_bytes() -> usize {
+        (machine::memory_bytes().unwrap_or(0) / MACHINE_SHARE).max(DEFAULT_MIN_BYTES)
+    }
+
+    /// Bytes in all.
     pub fn size_bytes(&self) -> usize {
         self.size_bytes
     }

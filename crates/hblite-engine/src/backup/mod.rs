@@ -44,8 +44,12 @@ pub(crate) use self::target::{Target, check_free};
 /// cases, `to` does not exist, or is unchanged.
 pub fn backup(env: &Env, dir: &Path, to: &Path) -> Result<BackupReport> {
     let layout = Layout::new(dir);
-    layout::recognize(env.fs.as_ref(), &layout, Tolerance::default())?.require_store(dir)?;
+    let tolerance = Tolerance { rewind: true, ..Tolerance::default() };
+    let place = layout::recognize(env.fs.as_ref(), &layout, tolerance)?;
+    let layout = layout.with_store_id(place.require_store(dir)?);
     let _lock = layout.lock(env)?;
+    // The store is what the rewind makes of it; an open would begin with this, too.
+    layout.finish_rewind(env.fs.as_ref())?;
     let target = Target::begin(env, dir, to)?;
     target.add_root_files(&layout)?;
     target.add_dir(&layout.data_dir())?;

@@ -13,9 +13,8 @@ use std::path::{Path, PathBuf};
 use hblite_env::FileSystem;
 use hblite_model::{Error, Exception, Result};
 
-use crate::layout::Layout;
+use crate::layout::{BACKUP_MARKER_FILE as MARKER_FILE, Layout};
 
-const MARKER_FILE: &str = "hblite.backup";
 const MARKER: &[u8] =
     b"Written by hblite backup. A directory TO.partial with this file is an unfinished backup, \
     which the next backup to TO deletes.\n";

@@ -46,7 +46,9 @@ impl Procedures<'_> {
         let layout = &self.context.layout;
         // The table is dropped; the next open retires what cannot be removed now.
         let (fs, dir) = (self.context.env.fs.as_ref(), layout.table_dir(table));
-        let _ = layout.retire_dir(fs, &dir, Shape::Table);
+        if let Ok(retired) = layout.retire_dir(fs, &dir, Shape::Table) {
+            self.context.note_retired(&dir, &retired);
+        }
         Ok(())
     }
 

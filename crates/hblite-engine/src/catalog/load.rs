@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use hblite_env::sync::{Mutex, RwLock};
@@ -104,7 +105,13 @@ impl Catalog {
         catalog.settle_replicas(&replicas)?;
         catalog.open_report = orphans::retire(&catalog)?;
         catalog.open_report.rebuilt = rebuild.map(|plan| plan.report);
-        context.layout.remove_own_leftovers(context.env.fs.as_ref())?;
+        let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
+        layout.remove_own_leftovers(fs)?;
+        catalog.open_report.archived = layout.moved_dirs(fs)?;
+        let moved = std::mem::take(&mut catalog.open_report.moved);
+        let is_old = |dir: &PathBuf| !moved.iter().any(|moved| moved.to.starts_with(dir));
+        catalog.open_report.archived.retain(is_old);
+        catalog.open_report.moved = moved;
         Ok(catalog)
     }
 

@@ -176,7 +176,8 @@ impl Procedures<'_> {
         let layout = &self.context.layout;
         for family in with.families().filter(|family| !without.has_family(family.name())) {
             let dir = layout.family_dir(region, family.name());
-            layout.retire_in_place(self.context.env.fs.as_ref(), &dir, shape)?;
+            let retired = layout.retire_in_place(self.context.env.fs.as_ref(), &dir, shape)?;
+            self.context.note_retired(&dir, &retired);
         }
         Ok(())
     }

@@ -96,7 +96,11 @@ fn is_made_by_procedure(fs: &dyn FileSystem, dir: &Path, shape: Shape) -> Result
 pub(super) fn retire_table(catalog: &Catalog, dir: &Path) -> Result<()> {
     let fs = catalog.context.env.fs.as_ref();
     if fs.exists(dir).map_err(|error| Error::io("cannot look for", dir, error))? {
-        retire_dir(catalog, dir, Shape::Table, &mut OpenReport::default())?;
+        let mut report = OpenReport::default();
+        retire_dir(catalog, dir, Shape::Table, &mut report)?;
+        for moved in report.moved {
+            catalog.context.note(dir, format!("moved to {}: no table has it", moved.to.display()));
+        }
     }
     Ok(())
 }

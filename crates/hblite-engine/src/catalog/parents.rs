@@ -127,7 +127,10 @@ impl Procedures<'_> {
     pub(super) fn remove_region_dirs<'r>(&self, regions: impl IntoIterator<Item = &'r RegionInfo>) {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         for info in regions {
-            let _ = layout.retire_dir(fs, &layout.region_dir(info), Shape::Region);
+            let dir = layout.region_dir(info);
+            if let Ok(retired) = layout.retire_dir(fs, &dir, Shape::Region) {
+                self.context.note_retired(&dir, &retired);
+            }
         }
     }
 }

@@ -3,9 +3,10 @@
 //! The region keeps its name, so hbase:meta cannot distinguish its new files from the old ones. The
 //! commit is the rename that moves its directory away:
 //!
-//! 1. flush and close: none of its cells is only in the log
-//! 2. hbase:meta records the id from which its log counts, so that nothing is replayed from the log
-//! 3. its directory goes to the trash, durably; to the archive if hblite did not write all of it
+//! 1. flush and close: nothing of it is in the log alone
+//! 2. hbase:meta says from which id on its log counts, so that nothing comes back from the log
+//! 3. its directory goes to the trash, durably; to the archive if hblite did not write all of it,
+//!    after an empty directory in the trash that says so to the next open
 //! 4. it is opened without files
 //!
 //! An error after step 3 puts the directory back.
@@ -20,7 +21,7 @@ use super::meta::{self, RegionRow};
 use super::table::TableEntry;
 use super::{Procedures, encoded_part};
 use crate::files::sync_dir;
-use crate::layout::{Shape, foreign_entry};
+use crate::layout::{Retired, Shape, foreign_entry};
 use crate::region::Region;
 
 impl Procedures<'_> {
@@ -74,16 +75,20 @@ impl Procedures<'_> {
         let dir = layout.region_dir(info);
         let foreign = foreign_entry(fs, &dir, Shape::Region);
         let has_foreign = foreign.map_err(|e| Error::io("cannot list", &dir, e))?.is_some();
-        let trash = match has_foreign {
-            true => layout.archive_dir_of(fs, &dir)?,
+        // What is in the trash explains after a kill why the region has no directory.
+        let (moved, trash) = match has_foreign {
+            true => {
+                let mark = layout.mark_in_trash(fs, info.encoded_name())?;
+                (layout.archive_dir_of(fs, &dir)?, Some(mark))
+            }
             false => {
-                // After a power cut, it explains why the region has no directory.
                 layout.make_trash_durable(fs)?;
-                layout.move_to_trash(fs, &dir)?
+                let trash = layout.move_to_trash(fs, &dir)?;
+                (trash.clone(), trash)
             }
         };
-        let opened = self.open_emptied(entry, &emptied, trash.as_deref()).or_else(|error| {
-            self.put_back(info, trash.as_deref())?;
+        let opened = self.open_emptied(entry, &emptied, moved.as_deref()).or_else(|error| {
+            self.put_back(info, moved.as_deref())?;
             Err(error)
         })?;
         let others = entry.regions().iter().filter(|region| region.info() != info).cloned();
@@ -91,9 +96,12 @@ impl Procedures<'_> {
         let descriptor = Arc::clone(&entry.descriptor);
         let emptied = TableEntry::new(descriptor, entry.state, rows, regions);
         self.publish(info.table(), Some(emptied));
-        if let Some(trash) = trash.filter(|_| !has_foreign) {
-            // The next open removes what cannot be removed now.
-            let _ = fs.remove_dir_all(&trash);
+        if let Some(to) = moved.filter(|_| has_foreign) {
+            self.context.note_retired(&dir, &Retired::Archived(to));
+        }
+        // What cannot be removed now goes with the next open.
+        if let Some(Ok(retired)) = trash.map(|trash| layout.remove_in_place(fs, &trash)) {
+            self.context.note_retired(&dir, &retired);
         }
         Ok(())
     }
@@ -102,29 +110,29 @@ impl Procedures<'_> {
         &self,
         entry: &TableEntry,
         rows: &[RegionRow],
-        trash: Option<&Path>,
+        moved: Option<&Path>,
     ) -> Result<Vec<Arc<Region>>> {
         let fs = self.context.env.fs.as_ref();
-        // The files must not come back next to those that the region gets from now on.
-        if let Some(parent) = trash.and_then(Path::parent) {
+        // The files must not come back beside those that the region gets from now on.
+        if let Some(parent) = moved.and_then(Path::parent) {
             sync_dir(fs, parent)?;
         }
         sync_dir(fs, &self.context.layout.table_dir(entry.descriptor.name()))?;
         self.prepare_regions(&entry.descriptor, rows)
     }
 
-    /// Puts the directory of a region back from the trash, durably.
+    /// Puts the directory of a region back, durably.
     ///
     /// # Errors
-    /// `RegionServerStopped`: only the next open shows whether it is there, so nothing is done with
-    /// the store until then.
-    fn put_back(&self, info: &RegionInfo, trash: Option<&Path>) -> Result<()> {
+    /// `RegionServerStopped`: whether it is there shows when the store is opened again, so nothing
+    /// is done with the store until then.
+    fn put_back(&self, info: &RegionInfo, moved: Option<&Path>) -> Result<()> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let dir = layout.region_dir(info);
         let put_back = layout.retire_dir(fs, &dir, Shape::Region).and_then(|_| {
-            if let Some(trash) = trash {
+            if let Some(moved) = moved {
                 let io = |error| Error::io("cannot put back", &dir, error);
-                fs.rename(trash, &dir).map_err(io)?;
+                fs.rename(moved, &dir).map_err(io)?;
             }
             sync_dir(fs, &layout.table_dir(info.table()))
         });

@@ -28,7 +28,8 @@ pub struct Cleaned {
 /// cannot be deleted: those before it are deleted.
 pub fn clean(env: &Env, dir: &Path) -> Result<Vec<Cleaned>> {
     let (layout, fs) = (Layout::new(dir), env.fs.as_ref());
-    let store_id = layout::recognize(fs, &layout, Tolerance::default())?.require_store(dir)?;
+    let tolerance = Tolerance { rewind: true, ..Tolerance::default() };
+    let store_id = layout::recognize(fs, &layout, tolerance)?.require_store(dir)?;
     let layout = layout.with_store_id(store_id);
     let _lock = layout.lock(env)?;
     let moved = layout.moved_dir();

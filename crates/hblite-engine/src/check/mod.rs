@@ -19,9 +19,10 @@
 //! A *defect* is something that an open refuses or that costs cells. A *note* is something that
 //! kills and power cuts leave behind, and that an open cleans up or recreates automatically.
 //!
-//! What no check can detect: that a region's directory and its manifest are both from the same
-//! earlier moment; and a changed value in a table's settings if they have no checksum, as HBase
-//! writes them.
+//! Of a store whose rewind was interrupted, an image in memory is checked, after the rewind.
+//!
+//! What no check can tell: that a region's directory is as old as its manifest, both from the same
+//! earlier moment, and what a table's settings were if they have no checksum, as HBase writes them.
 //!
 //! Threads: one check of a store at a time, ensured by the lock.
 
@@ -42,7 +43,7 @@ mod tests;
 use std::path::Path;
 
 use hblite_env::time::Instant;
-use hblite_env::{Env, FileSystem};
+use hblite_env::{Env, FileSystem, LargeFiles};
 use hblite_model::{Error, ErrorKind, Result};
 
 use crate::catalog::survey::CatalogSurvey;
@@ -75,7 +76,7 @@ pub fn check(
 ) -> Result<CheckReport> {
     let began = Instant::now();
     let layout = Layout::new(dir);
-    let tolerance = Tolerance { salvage: true, ..Tolerance::default() };
+    let tolerance = Tolerance { salvage: true, rewind: true, ..Tolerance::default() };
     let place = match layout::recognize(env.fs.as_ref(), &layout, tolerance) {
         Ok(place) => place,
         Err(error) if error.kind() == ErrorKind::Io => return Err(error),
@@ -87,6 +88,8 @@ pub fn check(
     }
     let layout = layout.with_store_id(store_id);
     let lock = layout.lock_existing(env)?;
+    let rewound = rewound(env, &layout)?;
+    let env = rewound.as_ref().unwrap_or(env);
     let (fs, folders) =
         (env.fs.as_ref(), [layout.data_dir(), layout.wal_dir(), layout.snapshots_dir()]);
     let bytes_total = folders.iter().map(|folder| size_below(fs, folder)).sum();
@@ -99,6 +102,11 @@ pub fn check(
         let what = "is missing, so the check does not keep other processes from opening the store";
         inspection.note(FindingKind::Store, &inspection.layout.lock_file(), what);
     }
+    if rewound.is_some() {
+        let what = "a rewind was interrupted; the next open, or backup, finishes it. What was \
+                    checked is the store after that";
+        inspection.note(FindingKind::Store, &inspection.layout.rewind_dir(), what);
+    }
     inspection.check_root();
     inspection.check_catalog();
     inspection.check_snapshots();
@@ -108,7 +116,17 @@ pub fn check(
     Ok(report)
 }
 
-/// The report on a directory whose files say that it was a store, but not which.
+/// The store as the next open makes it, in memory, if a rewind of it was interrupted.
+fn rewound(env: &Env, layout: &Layout) -> Result<Option<Env>> {
+    if !layout.is_rewinding(env.fs.as_ref(), layout.store_id())? {
+        return Ok(None);
+    }
+    let image = layout::image_of(env, layout.root(), LargeFiles::Open, false)?;
+    layout.finish_rewind(image.as_ref())?;
+    Ok(Some(env.clone().with_fs(image)))
+}
+
+/// The report on a directory whose files say that it was a store, and not which.
 fn unrecognizable(dir: &Path, error: &Error) -> CheckReport {
     let what = "nothing else was checked: the files do not identify the store";
     CheckReport {

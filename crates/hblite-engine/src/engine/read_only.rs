@@ -11,8 +11,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hblite_env::{Env, FileSystem, ImagePart, LargeFiles};
-use hblite_model::{Error, Result};
+use hblite_env::{Env, FileSystem, LargeFiles};
+use hblite_model::Result;
 
 #[cfg(doc)]
 use crate::context::EngineContext;
@@ -42,53 +42,18 @@ pub(super) fn open_image(
     Ok((env, options))
 }
 
-/// The files of the store in `dir` as they are at this moment, in a file system in memory.
+/// The files of the store in `dir`, as an engine with these settings needs them.
 ///
 /// # Errors
-/// `Io` if they cannot be read, or change too quickly.
+/// As [`layout::image_of`].
 pub(crate) fn image_of(
     env: &Env,
     dir: &Path,
     options: &EngineOptions,
 ) -> Result<Arc<dyn FileSystem>> {
-    let layout = Layout::new(dir);
     let large = match options.are_files_mapped {
         true => LargeFiles::Mapped,
         false => LargeFiles::Open,
     };
-    let part = |path: &Path| layout.image_part(path, options.adopts_hbase);
-    let image = hblite_env::image(env.fs.as_ref(), dir, &part, large)
-        .map_err(|error| Error::io("cannot read", dir, error))?;
-    Ok(Arc::new(image))
-}
-
-impl Layout {
-    /// How an image of the store treats a path below its root.
-    fn image_part(&self, path: &Path, has_master_data: bool) -> ImagePart {
-        let below = path.strip_prefix(self.root()).unwrap_or(path);
-        let is_unused = path == self.master_data_dir() && !has_master_data;
-        if is_unused
-            || self.is_passing(path)
-            || below.components().any(|part| is_temporary(part.as_os_str()))
-        {
-            ImagePart::Skipped
-        } else if path.starts_with(self.wal_dir()) {
-            ImagePart::Growing
-        } else {
-            ImagePart::Whole
-        }
-    }
-
-    /// Whether an open ignores it: the lock, and what is out of service.
-    fn is_passing(&self, path: &Path) -> bool {
-        let is_moved = path.parent() == Some(&self.archive_dir()) && !path.ends_with("data");
-        is_moved
-            || path == self.checkpoints_dir()
-            || path == self.lock_file()
-            || path.parent() == Some(&self.old_wal_dir())
-    }
-}
-
-fn is_temporary(name: &std::ffi::OsStr) -> bool {
-    name == crate::layout::TEMPORARY_DIR
+    layout::image_of(env, dir, large, options.adopts_hbase)
 }

@@ -15,8 +15,12 @@
 //! store file = 32 hex digits, of a bulk load with _SeqId_<number>_
 //! ```
 //!
-//! Anything else is foreign: a directory that contains something foreign is never deleted, but
-//! moved to the archive. Names decide, not contents.
+//! Anything else was put there by someone else: a directory with such a thing in it is not deleted,
+//! whatever is removed, but moved to the archive. Names decide, not contents.
+//!
+//! Two questions are asked. Before a directory leaves its place, [`foreign_entry`] looks whether
+//! everything in it belongs there. Before it is deleted, in the trash or where nothing reads it any
+//! more, [`stranger`] looks for files that hblite writes nowhere: they may have arrived in between.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,12 +28,19 @@ use std::path::{Path, PathBuf};
 use hblite_env::{DirEntry, FileSystem};
 use hblite_model::META_ENCODED_NAME;
 
+use super::recognition::{LOG_HEAD_FILE, LOG_PREFIX};
+use super::rewind::{ABSENT_SUFFIX, REWOUND_PARTS};
 use super::{
-    BULK_LOAD_DIR, DATA_MANIFEST_FILE, LINKED_MANIFEST_FILE, MANIFEST_FILE, RECOVERED_EDITS_DIR,
-    REGION_INFO_FILE, SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR, TEMPORARY_DIR, UNCLAIMED_FILE,
+    BACKUP_MARKER_FILE, BULK_LOAD_DIR, DATA_MANIFEST_FILE, ID_FILE, LINKED_MANIFEST_FILE,
+    LOCK_FILE, MANIFEST_FILE, MARKER_FILE, RECOVERED_EDITS_DIR, REGION_INFO_FILE,
+    SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR, TEMPORARY_DIR, UNCLAIMED_FILE, VERSION_FILE,
 };
 
-/// What the names in a directory mean.
+/// Files in the root of a store, or of a copy of it.
+const FILES_OF_ROOT: [&str; 6] =
+    [ID_FILE, VERSION_FILE, MARKER_FILE, LOCK_FILE, LOG_HEAD_FILE, BACKUP_MARKER_FILE];
+
+/// What the names in a directory stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// A table's directory.
@@ -124,6 +135,44 @@ pub(crate) fn foreign_entry(
     Ok(None)
 }
 
+/// A file below `dir` whose name hblite gives to no file of a store, wherever it is, if there is
+/// one. A directory that is missing has none.
+pub(super) fn stranger(fs: &dyn FileSystem, dir: &Path) -> io::Result<Option<PathBuf>> {
+    let entries = match fs.list_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        entries => entries?,
+    };
+    for DirEntry { name, is_dir } in entries {
+        let path = dir.join(&name);
+        let found = match is_dir {
+            true => stranger(fs, &path)?,
+            false => (!is_name_of_some_file(&name)).then_some(path),
+        };
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a file of this name can be one of a store, or of a copy of a store.
+fn is_name_of_some_file(name: &str) -> bool {
+    if let Some(part) = name.strip_suffix(ABSENT_SUFFIX) {
+        return REWOUND_PARTS.iter().any(|path| Path::new(path).ends_with(part));
+    }
+    let shapes = [Shape::Snapshot, Shape::Region, Shape::Loads(0), Shape::Settings, Shape::Edits];
+    shapes.iter().any(|shape| shape.has_file(name)) || {
+        let name = name.strip_suffix(".tmp").unwrap_or(name);
+        FILES_OF_ROOT.contains(&name) || is_log_segment(name)
+    }
+}
+
+/// Whether a segment of the log has a name like this.
+pub(super) fn is_log_segment(name: &str) -> bool {
+    let number = name.strip_prefix(LOG_PREFIX).unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Whether this can be the encoded name of a region.
 pub(crate) fn is_region_name(name: &str) -> bool {
     name == META_ENCODED_NAME || is_hex_name(name)
@@ -216,6 +265,47 @@ mod tests {
                 None => fs.remove_file(&path).unwrap(),
             }
         }
+    }
+
+    #[test]
+    fn a_stranger_is_a_file_that_belongs_nowhere() {
+        let fs = MemFileSystem::new();
+        let dir = Path::new("/d");
+        let put = |file: &str| {
+            let path = dir.join(file.replace("HEX", HEX));
+            fs.create_dir_all(path.parent().unwrap()).unwrap();
+            fs.create(&path).unwrap();
+            path
+        };
+        for file in [
+            "LOCK",
+            "hbase.id",
+            "hblite.store.tmp",
+            "hblite.backup",
+            "WALs.head",
+            "WALs/hblite-wal.0000000017",
+            "archive/data.absent",
+            ".hbase-snapshot.absent",
+            "data/ns/t/.tabledesc/.tableinfo.0000000001.345",
+            "data/ns/t/HEX/.regioninfo",
+            "data/ns/t/HEX/.unclaimed",
+            "data/ns/t/HEX/f/HEX.HEX",
+            "data/ns/t/HEX/recovered.edits/4.seqid",
+            ".hbase-snapshot/s/.snapshotinfo",
+            "HEX/.manifest",
+            "t/f/HEX_SeqId_7_",
+        ] {
+            put(file);
+        }
+        let found = || stranger(&fs, dir).unwrap();
+        assert_eq!(found(), None);
+        for file in ["a.jpg", "WALs/hblite-wal.old", "f/HEX.jpg", "x/y/notes.absent", "HEX/f/HEXx"]
+        {
+            let path = put(file);
+            assert_eq!(found(), Some(path.clone()), "{file}");
+            fs.remove_file(&path).unwrap();
+        }
+        assert_eq!(stranger(&fs, Path::new("/missing")).unwrap(), None);
     }
 
     #[test]

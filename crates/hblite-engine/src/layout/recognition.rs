@@ -37,13 +37,13 @@ use super::{
 use super::{LOCK_FILE, Layout, MARKER_FILE, NAMESPACE_REGION_ID, StoreId};
 
 /// The head of the log, which a close of an empty store may leave, and its name before that.
-const LOG_HEAD_FILE: &str = "WALs.head";
+pub(super) const LOG_HEAD_FILE: &str = "WALs.head";
 const LOG_HEAD_TEMPORARY: &str = "WALs.head.tmp";
 /// The suffix of a file's name while it is being written atomically.
 const UNNAMED_SUFFIX: &str = ".tmp";
-/// The prefix of the names of hblite's log segments.
-const LOG_PREFIX: &str = "hblite-wal.";
-/// Maximum number of names in a refusal; further ones are counted.
+/// The first bytes of the names of hblite's log segments.
+pub(super) const LOG_PREFIX: &str = "hblite-wal.";
+/// Names in a refusal; more are counted.
 const NAMES_SHOWN_MAX: usize = 3;
 
 /// What a directory is.

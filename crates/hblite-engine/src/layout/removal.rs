@@ -3,6 +3,9 @@
 //! Whatever is on its way out of the store, or into it, has a name that only this store uses:
 //! `hblite-<store id>-<name>`. An open removes entries with such names, and nothing else.
 //!
+//! Invariant: no directory is deleted before its files were looked at. One with a file that hblite
+//! did not write goes to the archive.
+//!
 //! Threads: any.
 
 use std::io;
@@ -11,7 +14,7 @@ use std::path::{Path, PathBuf};
 use hblite_env::FileSystem;
 use hblite_model::{Error, RegionInfo, Result};
 
-use super::own::{Shape, foreign_entry, is_hex_name};
+use super::own::{Shape, foreign_entry, is_hex_name, stranger};
 use super::{Layout, MANIFEST_FILE, StoreId, TEMPORARY_DIR};
 use crate::files::sync_dir;
 
@@ -76,13 +79,10 @@ impl Layout {
         shape: Shape,
     ) -> Result<Retired> {
         let foreign = foreign_entry(fs, dir, shape);
-        if foreign.map_err(|error| Error::io("cannot list", dir, error))?.is_some() {
-            let place = self.archive_dir_of(fs, dir)?;
-            return Ok(place.map_or(Retired::Absent, Retired::Archived));
+        match foreign.map_err(|error| Error::io("cannot list", dir, error))? {
+            Some(_) => self.archive(fs, dir),
+            None => self.remove_dir(fs, dir),
         }
-        let is_there = fs.exists(dir).map_err(|e| Error::io("cannot look for", dir, e))?;
-        self.remove_dir(fs, dir)?;
-        Ok(if is_there { Retired::Removed } else { Retired::Absent })
     }
 
     fn move_dir(&self, fs: &dyn FileSystem, dir: &Path, to: &Path) -> io::Result<Option<PathBuf>> {
@@ -109,8 +109,22 @@ impl Layout {
         moved.map_err(|e| Error::io("cannot remove", dir, e))
     }
 
-    /// Makes the name of [`Layout::trash_dir`] durable: after a sync of it, what was moved there
-    /// stays there after a power cut.
+    /// Leaves word in the trash that a directory is on its way out of the store, durably: for one
+    /// that goes to the archive. The next open takes the mark away.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn mark_in_trash(&self, fs: &dyn FileSystem, name: &str) -> Result<PathBuf> {
+        self.make_trash_durable(fs)?;
+        let mark = self.trash_dir().join(self.own_name(name));
+        fs.create_dir_all(&mark)
+            .map_err(|error| Error::io("cannot create directory", &mark, error))?;
+        sync_dir(fs, &self.trash_dir())?;
+        Ok(mark)
+    }
+
+    /// Makes the name of [`Layout::trash_dir`] durable: what is moved there before a sync of it is
+    /// there after a power cut.
     ///
     /// # Errors
     /// `Io`.
@@ -124,26 +138,52 @@ impl Layout {
     /// only garbage in [`Layout::trash_dir`], which the next open removes.
     ///
     /// # Errors
-    /// `Io`; the directory is where it was, or in the trash.
-    fn remove_dir(&self, fs: &dyn FileSystem, dir: &Path) -> Result<()> {
-        let Some(target) = self.move_to_trash(fs, dir)? else {
-            return Ok(());
-        };
-        fs.remove_dir_all(&target).map_err(|e| Error::io("cannot remove", dir, e))
+    /// `Io`; the directory is where it was, in the trash, or in the archive.
+    fn remove_dir(&self, fs: &dyn FileSystem, dir: &Path) -> Result<Retired> {
+        match self.move_to_trash(fs, dir)? {
+            None => Ok(Retired::Absent),
+            Some(target) => self.remove_in_place(fs, &target),
+        }
     }
 
-    /// Removes a directory that nothing reads, in place. The removal is durable after a sync of its
-    /// parent directory. An interruption leaves a part of it.
+    /// Removes a directory that nothing reads, where it stands; after a sync of the directory
+    /// that held it, for good. If a file in it was not written by hblite, all of it goes to the
+    /// archive. An interruption leaves a part of it.
     ///
     /// # Errors
     /// `Io`; a part of it may be left.
-    pub(crate) fn remove_in_place(&self, fs: &dyn FileSystem, dir: &Path) -> Result<()> {
+    pub(crate) fn remove_in_place(&self, fs: &dyn FileSystem, dir: &Path) -> Result<Retired> {
         let io = |e| Error::io("cannot remove", dir, e);
-        if fs.exists(dir).map_err(io)? {
-            self.forget(dir);
-            fs.remove_dir_all(dir).map_err(io)?;
+        if !fs.exists(dir).map_err(io)? {
+            return Ok(Retired::Absent);
         }
-        Ok(())
+        if stranger(fs, dir).map_err(io)?.is_some() {
+            return self.archive(fs, dir);
+        }
+        self.forget(dir);
+        fs.remove_dir_all(dir).map_err(io)?;
+        Ok(Retired::Removed)
+    }
+
+    fn archive(&self, fs: &dyn FileSystem, dir: &Path) -> Result<Retired> {
+        let place = self.archive_dir_of(fs, dir)?;
+        Ok(place.map_or(Retired::Absent, Retired::Archived))
+    }
+
+    /// The directories in [`Layout::moved_dir`], each with all that was moved at once, in order.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn moved_dirs(&self, fs: &dyn FileSystem) -> Result<Vec<PathBuf>> {
+        let moved = self.moved_dir();
+        let entries = match fs.list_dir(&moved) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(|error| Error::io("cannot list", &moved, error))?,
+        };
+        let numbered = entries.iter().filter(|entry| entry.is_dir);
+        let mut numbers: Vec<u64> = numbered.filter_map(|e| e.name.parse().ok()).collect();
+        numbers.sort_unstable();
+        Ok(numbers.iter().map(|number| moved.join(number.to_string())).collect())
     }
 
     /// Like [`Layout::retire_dir`], but removes in place.
@@ -155,10 +195,10 @@ impl Layout {
         fs: &dyn FileSystem,
         dir: &Path,
         shape: Shape,
-    ) -> Result<()> {
+    ) -> Result<Retired> {
         let foreign = foreign_entry(fs, dir, shape);
         match foreign.map_err(|error| Error::io("cannot list", dir, error))? {
-            Some(_) => self.archive_dir_of(fs, dir).map(drop),
+            Some(_) => self.archive(fs, dir),
             None => self.remove_in_place(fs, dir),
         }
     }
@@ -170,7 +210,7 @@ impl Layout {
     pub(crate) fn remove_if_empty(&self, fs: &dyn FileSystem, dir: &Path) -> Result<()> {
         match foreign_entry(fs, dir, Shape::Empty) {
             Ok(Some(_)) => Ok(()),
-            Ok(None) => self.remove_in_place(fs, dir),
+            Ok(None) => self.remove_in_place(fs, dir).map(drop),
             Err(error) => Err(Error::io("cannot list", dir, error)),
         }
     }
@@ -188,7 +228,7 @@ impl Layout {
         let dir = self.region_dir(region).join(TEMPORARY_DIR);
         let is_own = has_only_unfinished_files(fs, &dir, UNFINISHED_DEPTH_MAX);
         match is_own.map_err(|error| Error::io("cannot list", &dir, error))? {
-            true => self.remove_in_place(fs, &dir),
+            true => self.remove_in_place(fs, &dir).map(drop),
             false => Ok(()),
         }
     }

@@ -15,8 +15,9 @@
 //! the state after. A part that the checkpoint does not have is represented by a file
 //! `<part>.absent`.
 //!
-//! The root's own files stay, since a checkpoint belongs to the same store. Foreign files in the
-//! archive stay too. Threads: one, which holds the store's lock.
+//! The root's own files stay: a checkpoint is of the same store. So does what others put into the
+//! archive. A rewind is refused while files of others are in what it replaces; those that arrive
+//! later go to the archive with the directory that they are in (see `removal`). Threads: one, that has the store's lock.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -24,15 +25,16 @@ use std::path::{Path, PathBuf};
 use hblite_env::{DirEntry, FileSystem};
 use hblite_model::{Error, Result};
 
-use super::own::{Shape, foreign_entry};
+use super::own::{Shape, foreign_entry, is_log_segment};
 use super::{Layout, StoreId, TEMPORARY_DIR};
 use crate::files::{link_or_copy, sync_dir};
 use crate::parallel;
 
 /// What a rewind replaces, relative to the root.
-const PARTS: [&str; 5] = ["data", "WALs", "WALs.head", ".hbase-snapshot", "archive/data"];
-/// The suffix of the file that represents a missing part.
-const ABSENT_SUFFIX: &str = ".absent";
+pub(super) const REWOUND_PARTS: [&str; 5] =
+    ["data", "WALs", "WALs.head", ".hbase-snapshot", "archive/data"];
+/// The end of the name of a file that stands for a part that is not there.
+pub(super) const ABSENT_SUFFIX: &str = ".absent";
 
 /// Places.
 impl Layout {
@@ -46,7 +48,8 @@ impl Layout {
         self.checkpoints_dir().join(self.own_name(name))
     }
 
-    fn rewind_dir(&self) -> PathBuf {
+    /// The directory by which an open knows that it has to finish a rewind.
+    pub(crate) fn rewind_dir(&self) -> PathBuf {
         self.root.join(self.own_name("rewind"))
     }
 
@@ -58,7 +61,7 @@ impl Layout {
     ///
     /// # Errors
     /// `Io`.
-    pub(super) fn is_rewinding(&self, fs: &dyn FileSystem, store_id: StoreId) -> Result<bool> {
+    pub(crate) fn is_rewinding(&self, fs: &dyn FileSystem, store_id: StoreId) -> Result<bool> {
         let dir = Self::new(&self.root).with_store_id(store_id).rewind_dir();
         exists(fs, &dir)
     }
@@ -81,15 +84,16 @@ impl Layout {
     /// Step 1. The store may be in use.
     ///
     /// # Errors
-    /// `Io`; also if the rewind would remove a foreign file from the directory of a table: the
-    /// message names it.
+    /// `Io`; also if someone else has put a file into the checkpoint, or into what the rewind
+    /// replaces: the message names it.
     pub(crate) fn stage_rewind(&self, fs: &dyn FileSystem, checkpoint: &Path) -> Result<()> {
         self.refuse_foreign(fs)?;
+        Self::new(checkpoint).refuse_foreign(fs)?;
         let partial = self.partial_rewind_dir();
         self.remove_in_place(fs, &partial)?;
         let (mut files, mut dirs) = (Vec::new(), vec![partial.clone()]);
         make_dir(fs, &partial)?;
-        for part in PARTS {
+        for part in REWOUND_PARTS {
             let (from, to) = (checkpoint.join(part), partial.join(part));
             if let Some(parent) = to.parent().filter(|parent| *parent != partial) {
                 make_dir(fs, parent)?;
@@ -133,7 +137,7 @@ impl Layout {
         sync_dir(fs, &self.root)?;
         self.make_trash_durable(fs)?;
         let io = |path: &Path, error| Error::io("cannot replace", path, error);
-        for part in PARTS {
+        for part in REWOUND_PARTS {
             let (from, to) = (staged.join(part), self.root.join(part));
             let absent = absent(&from);
             let is_there = exists(fs, &from)?;
@@ -175,7 +179,22 @@ impl Layout {
                 refuse_foreign_below(fs, &data.join(&namespace.name), Shape::Table)?;
             }
         }
+        self.refuse_foreign_logs(fs)?;
         refuse_foreign_below(fs, &self.snapshots_dir(), Shape::Snapshot)
+    }
+
+    /// The log's directory has segments, and empty directories of HBase's servers.
+    fn refuse_foreign_logs(&self, fs: &dyn FileSystem) -> Result<()> {
+        let dir = self.wal_dir();
+        for entry in list(fs, &dir)? {
+            let path = dir.join(&entry.name);
+            if entry.is_dir {
+                refuse_foreign_below(fs, &path, Shape::Empty)?;
+            } else if !is_log_segment(&entry.name) {
+                return Err(refusal(&path));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -193,15 +212,18 @@ fn refuse_foreign_below(fs: &dyn FileSystem, dir: &Path, shape: Shape) -> Result
         };
         let foreign = foreign.map_err(|error| Error::io("cannot list", &path, error))?;
         if let Some(path) = foreign {
-            let message = format!(
-                "the store cannot be rewound: hblite did not write {}, and the rewind would \
-                 remove it. Move it away first",
-                path.display()
-            );
-            return Err(Error::do_not_retry(message));
+            return Err(refusal(&path));
         }
     }
     Ok(())
+}
+
+fn refusal(foreign: &Path) -> Error {
+    let path = foreign.display();
+    Error::do_not_retry(format!(
+        "the store cannot be rewound: hblite did not write {path}, and the rewind would remove \
+         it. Move it away first"
+    ))
 }
 
 fn absent(path: &Path) -> PathBuf {

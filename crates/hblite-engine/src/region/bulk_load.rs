@@ -353,7 +353,10 @@ pub(super) fn remove_finished(context: &EngineContext, dirs: &[PathBuf]) -> Resu
     for dir in dirs {
         let foreign = foreign_entry(fs, dir, Shape::Loads(1));
         match foreign.map_err(|error| Error::io("cannot list", dir, error))? {
-            None => context.layout.remove_in_place(fs, dir)?,
+            None => {
+                let retired = context.layout.remove_in_place(fs, dir)?;
+                context.note_retired(dir, &retired);
+            }
             Some(path) => {
                 let moved = context.layout.archive_dir_of(fs, dir)?;
                 context.note_moved(dir, moved.as_deref(), &path);

@@ -14,6 +14,7 @@ use hblite_model::{Error, Result};
 
 use super::World;
 use crate::engine::{Engine, image_of};
+use crate::layout::Layout;
 use crate::options::EngineOptions;
 
 /// The state of a store at one moment.
@@ -25,7 +26,14 @@ pub(super) struct Checkpoint {
     dir: PathBuf,
     options: EngineOptions,
     /// The file system with the copy, if there is one; that is at `dir`, too.
-    disk: Option<Arc<dyn FileSystem>>,
+    disk: Option<Disk>,
+}
+
+/// Where the copy is, and the store that it is a copy of.
+#[derive(Debug)]
+struct Disk {
+    fs: Arc<dyn FileSystem>,
+    store: Layout,
 }
 
 impl Checkpoint {
@@ -52,7 +60,9 @@ impl Checkpoint {
         }
         let dir = engine.procedures().copy_to_checkpoint()?;
         // From here on it is removed with the checkpoint.
-        let mut checkpoint = Self { env: env.clone(), dir, options, disk: Some(Arc::clone(fs)) };
+        let store = Layout::new(engine.layout().root()).with_store_id(engine.store_id());
+        let disk = Some(Disk { fs: Arc::clone(fs), store });
+        let mut checkpoint = Self { env: env.clone(), dir, options, disk };
         let image = image_of(engine.env(), &checkpoint.dir, &checkpoint.options)?;
         checkpoint.env = env.clone().with_fs(image);
         Ok(checkpoint)
@@ -78,9 +88,9 @@ impl Checkpoint {
 
 impl Drop for Checkpoint {
     fn drop(&mut self) {
-        if let Some(fs) = &self.disk {
-            // The next open removes what cannot be removed now.
-            let _ = fs.remove_dir_all(&self.dir);
+        if let Some(Disk { fs, store }) = &self.disk {
+            // What cannot be removed now is removed by the next open.
+            let _ = store.remove_in_place(fs.as_ref(), &self.dir);
         }
     }
 }

@@ -252,8 +252,17 @@ fn a_file_of_someone_else_keeps_a_store_from_being_rewound() {
     create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
     timeline.checkpoint("one").unwrap();
     put(&timeline, "a", "1");
-    for dir in ["data/default/t", "data/default", ".hbase-snapshot/mine", "archive/data/default/t"]
-    {
+    let checkpoint = fs.list_dir(Path::new("/store/.checkpoints")).unwrap()[0].name.clone();
+    for dir in [
+        "data/default/t",
+        "data/default",
+        ".hbase-snapshot/mine",
+        "archive/data/default/t",
+        "WALs",
+        "WALs/server",
+        &format!(".checkpoints/{checkpoint}/data/default/t"),
+        &format!(".checkpoints/{checkpoint}/WALs"),
+    ] {
         let foreign = Path::new("/store").join(dir).join("notes.txt");
         fs.create_dir_all(foreign.parent().unwrap()).unwrap();
         fs.create(&foreign).unwrap().write_all(b"mine").unwrap();
@@ -265,4 +274,90 @@ fn a_file_of_someone_else_keeps_a_store_from_being_rewound() {
     }
     timeline.rewind("one").unwrap();
     assert_eq!(value(&timeline, "a"), None);
+}
+
+/// A file that arrives while a rewind is under way cannot be refused any more: it is kept.
+#[test]
+fn a_file_that_arrives_during_a_rewind_is_in_the_archive() {
+    for dir in ["data/default/t", "WALs", ".hbase-snapshot"] {
+        let fs = hblite_env::CrashFileSystem::new();
+        let timeline = on_disk(&fs);
+        create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
+        put(&timeline, "a", "1");
+        timeline.checkpoint("one").unwrap();
+        put(&timeline, "a", "2");
+        let engine = timeline.engine();
+        let checkpoint = timeline.find("one").unwrap().directory().unwrap().to_path_buf();
+        engine.layout().stage_rewind(&fs, &checkpoint).unwrap();
+        let foreign = Path::new("/store").join(dir).join("notes.txt");
+        fs.create_dir_all(foreign.parent().unwrap()).unwrap();
+        fs.create(&foreign).unwrap().write_all(b"mine").unwrap();
+        engine.end_without_flush().unwrap();
+        engine.layout().commit_rewind(&fs).unwrap();
+        // A kill, before the parts are in their places.
+        let opened = on_disk(&fs.after_kill());
+        assert_eq!(value(&opened, "a").as_deref(), Some("1"));
+        let report = opened.open_report();
+        assert_eq!(report.archived.len(), 1, "{dir}: {report:?}");
+        let mut found = Vec::new();
+        let mut places = report.archived.clone();
+        while let Some(place) = places.pop() {
+            for entry in opened.env.fs.list_dir(&place).unwrap() {
+                let path = place.join(&entry.name);
+                if entry.is_dir {
+                    places.push(path);
+                } else if entry.name == "notes.txt" {
+                    found.push(opened.env.fs.read(&path).unwrap());
+                }
+            }
+        }
+        assert_eq!(found, [b"mine"], "{dir}");
+    }
+}
+
+/// A kill in the middle of a rewind leaves a store that can be checked, read and backed up as it is
+/// after the rewind, before anybody opens it.
+#[test]
+fn a_store_whose_rewind_was_cut_off_is_checked_read_and_backed_up() {
+    let (mut interrupted, mut operations) = (0, 0);
+    loop {
+        let fs = hblite_env::CrashFileSystem::new();
+        let timeline = on_disk(&fs);
+        create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
+        put(&timeline, "a", "1");
+        timeline.checkpoint("one").unwrap();
+        let before = state(&timeline);
+        change(&timeline);
+        let after = state(&timeline);
+        let start = fs.operation_count();
+        fs.power_off_after(operations);
+        let is_done = timeline.rewind("one").is_ok();
+        let has_power = is_done && fs.operation_count() - start < operations;
+        let place = format!("killed after {operations} operations");
+        let left = fs.after_kill();
+        let env = Env::in_memory().with_fs(Arc::new(left.clone()));
+        let (dir, to) = (Path::new("/store"), Path::new("/copy"));
+        let is_rewinding =
+            left.list_dir(dir).unwrap().iter().any(|entry| entry.name.ends_with("-rewind"));
+        let changes = left.operation_count();
+        let report = crate::check(&env, dir, &mut |_| {}).unwrap();
+        assert!(report.defects.is_empty(), "{place}: {:?}", report.defects);
+        let is_noted = report.notes.iter().any(|note| note.to_string().contains("rewind"));
+        assert_eq!(is_noted, is_rewinding, "{place}: {:?}", report.notes);
+        let read_only = EngineOptions { is_read_only: true, ..EngineOptions::default() };
+        let read = Timeline::open(env.clone(), dir, read_only).unwrap();
+        let now = state(&read);
+        assert!(now == after && !is_rewinding || now == before, "{place}: {now:?}");
+        assert_eq!(left.operation_count(), changes, "{place}: reading changes nothing");
+        crate::backup(&env, dir, to).unwrap_or_else(|error| panic!("{place}: {error}"));
+        let options = EngineOptions { is_flushed_on_close: false, ..EngineOptions::default() };
+        let copy = Timeline::open(env, to, options).unwrap();
+        assert_eq!(state(&copy), now, "{place}: the backup");
+        interrupted += usize::from(is_rewinding);
+        if has_power {
+            break;
+        }
+        operations += 3;
+    }
+    assert!(interrupted > 5, "{interrupted} rewinds were interrupted");
 }

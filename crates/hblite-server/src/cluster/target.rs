@@ -1,11 +1,10 @@
-//! Finds the regions that a call names.
+//! Finds the regions that a call names, before its message is decoded.
 
 use std::collections::BTreeSet;
 
 use hblite_model::META_ENCODED_NAME;
+use hblite_model::protobuf::read_message;
 use hblite_wire::frame::Request;
-use hblite_wire::pb;
-use prost::Message;
 
 use super::Cluster;
 use crate::faults::Target;
@@ -29,55 +28,56 @@ const OF_ONE_REGION: &[&str] = &[
     "OfflineRegion",
 ];
 
-/// The part that these messages have in common; the rest is skipped.
-#[derive(Clone, PartialEq, Message)]
-struct OneRegion {
-    #[prost(message, optional, tag = "1")]
-    region: Option<pb::RegionSpecifier>,
-    /// For a `Scan` that continues.
-    #[prost(uint64, optional, tag = "3")]
-    scanner_id: Option<u64>,
-}
-
-/// A `Multi`.
-#[derive(Clone, PartialEq, Message)]
-struct ManyRegions {
-    #[prost(message, repeated, tag = "1")]
-    actions: Vec<ActionsOfRegion>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ActionsOfRegion {
-    #[prost(message, optional, tag = "1")]
-    region: Option<pb::RegionSpecifier>,
-}
+/// Fields of messages: the region of a call, the region of an action of a `Multi`, the scanner of a
+/// `Scan` that goes on, and the name of a region.
+const REGION: u32 = 1;
+const ACTION_OF_REGION: u32 = 1;
+const SCANNER_ID: u32 = 3;
+const NAME: u32 = 2;
 
 impl Cluster {
     /// Table and encoded name of the regions that the call names, at most ten.
     pub(crate) fn named_regions(&self, request: &Request) -> Vec<(String, String)> {
-        let named = self.targets(request).into_iter().take(NAMED_MAX);
-        named.map(|target| (target.table, target.encoded_name)).collect()
+        let mut named = BTreeSet::new();
+        self.for_each_target(request, &mut |target| {
+            if named.len() < NAMED_MAX {
+                named.insert((target.table.clone(), target.encoded_name.clone()));
+            }
+        });
+        named.into_iter().collect()
     }
 
-    /// The regions that the call names; empty for a call that names none, and for methods whose
-    /// messages are not examined.
-    pub(crate) fn targets(&self, request: &Request) -> BTreeSet<Target> {
-        let named = |region: Option<pb::RegionSpecifier>| self.target(&region?.value);
-        let message = request.message.clone();
-        match request.method() {
-            "Multi" => {
-                let many = ManyRegions::decode(message).unwrap_or_default();
-                many.actions.into_iter().filter_map(|action| named(action.region)).collect()
+    /// Calls `visit` with each region that the call names, as often as it does; not for methods
+    /// whose messages are not examined. The message is not decoded: whatever its size, this takes
+    /// the memory of one name.
+    pub(crate) fn for_each_target(&self, request: &Request, visit: &mut dyn FnMut(&Target)) {
+        let mut of_region = |specifier: Option<&[u8]>| {
+            if let Some(target) = specifier.and_then(|it| self.target(last_field(it, NAME)?)) {
+                visit(&target);
             }
-            method if OF_ONE_REGION.contains(&method) => {
-                let one = OneRegion::decode(message).unwrap_or_default();
-                let scanned = || {
-                    let id = one.scanner_id.filter(|_| method == "Scan")?;
-                    self.scanners.region_of(id).map(|info| Target::of(&info))
-                };
-                scanned().or_else(|| named(one.region.clone())).into_iter().collect()
+        };
+        let message = request.message.as_ref();
+        let method = request.method();
+        if method == "Multi" {
+            // What comes before a malformed part was named.
+            let _ = read_message(message, |field, value| {
+                if field == ACTION_OF_REGION {
+                    of_region(last_field(value.as_bytes(), REGION));
+                }
+                Ok(())
+            });
+        } else if OF_ONE_REGION.contains(&method) {
+            let mut scanner_id = None;
+            let _ = read_message(message, |field, value| {
+                if field == SCANNER_ID && method == "Scan" {
+                    scanner_id = Some(value.as_number());
+                }
+                Ok(())
+            });
+            match scanner_id.and_then(|id| self.scanners.region_of(id)) {
+                Some(info) => visit(&Target::of(&info)),
+                None => of_region(last_field(message, REGION)),
             }
-            _ => BTreeSet::new(),
         }
     }
 
@@ -93,4 +93,16 @@ impl Cluster {
         };
         Some(Target { table: table.to_owned(), encoded_name: encoded_name.to_owned() })
     }
+}
+
+/// The bytes of a field that a message has once; of several the last counts.
+fn last_field(message: &[u8], wanted: u32) -> Option<&[u8]> {
+    let mut found = None;
+    let whole = read_message(message, |field, value| {
+        if field == wanted {
+            found = Some(value.as_bytes());
+        }
+        Ok(())
+    });
+    whole.ok().and(found)
 }

@@ -5,7 +5,6 @@
 //!
 //! Threads: any. While no fault is set, a call costs one load.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -75,7 +74,30 @@ struct Known {
 struct Asked<'a> {
     role: Role,
     method: &'a str,
-    targets: &'a BTreeSet<Target>,
+    named: Named,
+}
+
+/// What the regions that a call names are to a rule.
+#[derive(Debug, Clone, Copy, Default)]
+struct Named {
+    /// The call names a region.
+    any: bool,
+    /// The rule is for one of them.
+    meant: bool,
+}
+
+impl Named {
+    /// Takes note of one more.
+    fn note(&mut self, rule: &FaultRule, target: &Target) {
+        self.any = true;
+        self.meant |= match rule.tables.is_empty() && rule.regions.is_empty() {
+            true => !target.is_meta(),
+            false => {
+                (rule.tables.is_empty() || rule.tables.contains(&target.table))
+                    && (rule.regions.is_empty() || rule.regions.contains(&target.encoded_name))
+            }
+        };
+    }
 }
 
 impl ActiveFaults {
@@ -116,21 +138,27 @@ impl ActiveFaults {
         self.known.lock().active.iter().map(|active| active.status.clone()).collect()
     }
 
-    /// What happens to this call; `None` if nothing does. `targets` finds the regions that it
-    /// names.
+    /// What becomes of this call, `None` if nothing happens to it. `targets` calls its argument with
+    /// the regions that the call names.
     pub(crate) fn verdict(
         &self,
         role: Role,
         request: &Request,
-        targets: impl FnOnce() -> BTreeSet<Target>,
+        targets: impl FnOnce(&mut dyn FnMut(&Target)),
     ) -> Option<Verdict> {
         if !self.are_any.load(Ordering::Acquire) {
             return None;
         }
-        let targets = targets();
-        let asked = Asked { role, method: request.method(), targets: &targets };
+        let mut known = self.known.lock();
+        let mut named = vec![Named::default(); known.active.len()];
+        targets(&mut |target| {
+            for (named, active) in named.iter_mut().zip(&known.active) {
+                named.note(&active.status.rule, target);
+            }
+        });
         let (mut delay, mut outcome) = (Duration::ZERO, None);
-        for active in &mut self.known.lock().active {
+        for (active, named) in known.active.iter_mut().zip(named) {
+            let asked = Asked { role, method: request.method(), named };
             if is_for_regions_of_multi(&active.status.rule, asked.method)
                 || !matches(&active.status.rule, &asked)
                 || outcome.is_some()
@@ -164,11 +192,13 @@ impl ActiveFaults {
         if !self.are_any.load(Ordering::Acquire) {
             return None;
         }
-        let targets = BTreeSet::from([Target::of(info)]);
-        let asked = Asked { role, method, targets: &targets };
+        let target = Target::of(info);
         let mut known = self.known.lock();
         let active = known.active.iter_mut().find_map(|active| {
             let rule = &active.status.rule;
+            let mut named = Named::default();
+            named.note(rule, &target);
+            let asked = Asked { role, method, named };
             let is_it = is_for_regions_of_multi(rule, method) && matches(rule, &asked);
             (is_it && active.happens()).then_some(active)
         })?;
@@ -212,13 +242,8 @@ fn matches(rule: &FaultRule, asked: &Asked<'_>) -> bool {
     {
         return false;
     }
-    if rule.tables.is_empty() && rule.regions.is_empty() {
-        return asked.targets.is_empty() || asked.targets.iter().any(|target| !target.is_meta());
-    }
-    asked.targets.iter().any(|target| {
-        (rule.tables.is_empty() || rule.tables.contains(&target.table))
-            && (rule.regions.is_empty() || rule.regions.contains(&target.encoded_name))
-    })
+    let is_for_all = rule.tables.is_empty() && rule.regions.is_empty();
+    asked.named.meant || (is_for_all && !asked.named.any)
 }
 
 fn between(from: Duration, to: Duration, random: &SeededRandom) -> Duration {
@@ -239,20 +264,23 @@ fn exception_of(name: &str, id: u64, method: &str, region: Option<&RegionInfo>) 
 mod tests {
     use super::*;
 
-    fn target(table: &str, region: &str) -> BTreeSet<Target> {
-        BTreeSet::from([Target { table: table.to_owned(), encoded_name: region.to_owned() }])
+    fn target(table: &str, region: &str) -> Option<Target> {
+        Some(Target { table: table.to_owned(), encoded_name: region.to_owned() })
     }
 
     #[test]
     fn lists_say_which_calls_are_meant() {
         let server = Role::RegionServer(1);
-        let (users, meta, none) =
-            (target("t", "r"), target("hbase:meta", "1588230740"), BTreeSet::new());
-        let asked = |targets| Asked { role: server, method: "Get", targets };
+        let (users, meta, none) = (target("t", "r"), target("hbase:meta", "1588230740"), None);
+        let is_meant_by = |rule: &FaultRule, target: &Option<Target>| {
+            let mut named = Named::default();
+            target.iter().for_each(|target| named.note(rule, target));
+            matches(rule, &Asked { role: server, method: "Get", named })
+        };
         let rule = || FaultRule::new(FaultAction::DropAfter);
-        let of_all = |targets| matches(&rule(), &asked(targets));
+        let of_all = |target| is_meant_by(&rule(), target);
         assert!(of_all(&users) && of_all(&none) && !of_all(&meta));
-        let is_meant = |rule: FaultRule| matches(&rule, &asked(&users));
+        let is_meant = |rule: FaultRule| is_meant_by(&rule, &users);
         assert!(is_meant(rule().methods(["Multi", "Get"])) && !is_meant(rule().methods(["Scan"])));
         assert!(is_meant(rule().table("t")) && !is_meant(rule().table("u")));
         assert!(
@@ -260,8 +288,8 @@ mod tests {
         );
         assert!(is_meant(rule().server("1".parse().unwrap())));
         assert!(!is_meant(rule().server("master".parse().unwrap())));
-        assert!(matches(&rule().table("hbase:meta"), &asked(&meta)));
-        assert!(!matches(&rule().table("t"), &asked(&none)));
+        assert!(is_meant_by(&rule().table("hbase:meta"), &meta));
+        assert!(!is_meant_by(&rule().table("t"), &none));
     }
 
     #[test]

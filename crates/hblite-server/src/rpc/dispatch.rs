@@ -20,7 +20,7 @@ use super::peer::Service;
 use super::work::{Ending, Handlers, Held, Waiting, Work, attempt, finish, too_many_calls};
 use super::{admin, client, master, no_such_method, registry};
 use crate::cluster::{Cluster, CurrentCluster, Shared};
-use crate::faults::{Outcome, Verdict};
+use crate::faults::{Outcome, Target, Verdict};
 use crate::options::Limits;
 use crate::places::Places;
 
@@ -105,7 +105,7 @@ impl Dispatcher {
         };
         let deadline = deadline_of(&request);
         let (role, cluster) = (link.client.role, self.cluster());
-        let targets = || cluster.targets(&request);
+        let targets = |visit: &mut dyn FnMut(&Target)| cluster.for_each_target(&request, visit);
         if let Some(verdict) = cluster.faults.verdict(role, &request, targets) {
             return self.dispatch_faulty(link, request, charge, deadline, verdict);
         }

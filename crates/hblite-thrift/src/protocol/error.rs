@@ -15,6 +15,8 @@ pub(crate) enum ProtocolError {
     Malformed(String),
     /// The message is larger than a limit allows.
     TooLarge(String),
+    /// Other connections use the memory that the message needs, or it is more than its share.
+    NoMemory,
 }
 
 impl ProtocolError {
@@ -35,6 +37,7 @@ impl fmt::Display for ProtocolError {
             Self::Io(error) => error.fmt(f),
             Self::Malformed(message) => write!(f, "malformed message: {message}"),
             Self::TooLarge(message) => write!(f, "message too large: {message}"),
+            Self::NoMemory => f.write_str("no memory is left for the message"),
         }
     }
 }

@@ -1,19 +1,21 @@
 //! Reads the bytes of one message after another from a connection.
 //!
-//! Invariants: at most `left` bytes of the current message are handed out. The buffer grows only as
-//! bytes arrive, so claiming a large length costs nothing. Bytes of the next message that arrive
-//! early stay in the buffer.
+//! Invariants: at most `left` bytes of the current message are handed out. The buffer grows only
+//! as bytes arrive, so a length that a client claims costs nothing by itself, and what it takes is
+//! charged before. Bytes of the next message that arrive early stay in the buffer.
 //!
 //! Threads: one, that of the connection.
 
 use std::io::{self, Read};
+use std::rc::Rc;
 
 use super::error::{ProtocolError, Result};
+use crate::memory::Allowance;
 
 /// How much is read from the connection at once.
 const CHUNK: usize = 16 * 1024;
-/// A larger buffer is freed after a message.
-const BUFFER_KEPT: usize = 256 * 1024;
+/// A larger buffer is given back after a message.
+const BUFFER_KEPT: usize = CHUNK;
 
 /// Where bytes come from.
 pub(crate) trait Source: Read {
@@ -26,6 +28,8 @@ impl<T: AsRef<[u8]>> Source for io::Cursor<T> {}
 /// A connection as messages are read from it.
 pub(crate) struct Input {
     stream: Box<dyn Source>,
+    /// What the buffer, and what is made of the message, is charged to.
+    allowance: Rc<Allowance>,
     buffer: Vec<u8>,
     /// Bytes of `buffer` that are filled.
     end: usize,
@@ -37,8 +41,20 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    pub(crate) fn new(stream: Box<dyn Source>) -> Self {
-        Self { stream, buffer: Vec::new(), end: 0, start: 0, left: 0, is_framed: false }
+    pub(crate) fn new(stream: Box<dyn Source>, allowance: Rc<Allowance>) -> Self {
+        let buffer = Vec::new();
+        Self { stream, allowance, buffer, end: 0, start: 0, left: 0, is_framed: false }
+    }
+
+    /// The memory of the connection.
+    pub(crate) fn allowance(&self) -> &Rc<Allowance> {
+        &self.allowance
+    }
+
+    /// Bytes of memory of the buffer, once what a message does not need is given back.
+    pub(crate) fn kept_bytes(&mut self) -> usize {
+        self.give_back();
+        self.buffer.capacity()
     }
 
     /// Bytes that the current message may still have; for a framed one, exactly those left.
@@ -77,14 +93,14 @@ impl Input {
     }
 
     /// Waits for a message; `false` if the connection ends instead.
-    pub(crate) fn await_message(&mut self) -> io::Result<bool> {
+    pub(crate) fn await_message(&mut self) -> Result<bool> {
         self.stream.expect_message();
         self.peek(1).map(|bytes| !bytes.is_empty())
     }
 
     /// The next bytes, which stay unread; fewer only at the end of the connection. `count` is at
     /// most a few bytes: they are not charged to a message.
-    pub(crate) fn peek(&mut self, count: usize) -> io::Result<&[u8]> {
+    pub(crate) fn peek(&mut self, count: usize) -> Result<&[u8]> {
         while self.end - self.start < count && self.read_more()? {}
         Ok(&self.buffer[self.start..self.end.min(self.start + count)])
     }
@@ -117,7 +133,7 @@ impl Input {
     }
 
     /// Reads once from the connection; `false` at its end.
-    fn read_more(&mut self) -> io::Result<bool> {
+    fn read_more(&mut self) -> Result<bool> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
         } else if self.start > 0 && self.buffer.len() - self.end < CHUNK {
@@ -125,8 +141,8 @@ impl Input {
             (self.start, self.end) = (0, self.end - self.start);
         }
         if self.buffer.len() - self.end < CHUNK {
-            // Doubles the buffer, so a long value is not copied for each of its chunks.
-            self.buffer.resize(self.end + CHUNK.max(self.end), 0);
+            // Doubles what has arrived, so that a long value is not copied for every chunk of it.
+            self.grow(self.end + CHUNK.max(self.end))?;
         }
         loop {
             match self.stream.read(&mut self.buffer[self.end..]) {
@@ -135,12 +151,26 @@ impl Input {
                     return Ok(count > 0);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             }
         }
     }
 
-    /// Frees the memory of a large message.
+    /// Makes the buffer longer. For a moment there are two of them.
+    fn grow(&mut self, length: usize) -> Result<()> {
+        let (before, more) = (self.buffer.capacity(), length.saturating_sub(self.buffer.len()));
+        if length > before && !self.allowance.try_take(length) {
+            return Err(ProtocolError::NoMemory);
+        }
+        self.buffer.try_reserve_exact(more).map_err(|_| ProtocolError::NoMemory)?;
+        self.buffer.resize(length, 0);
+        if length > before {
+            self.allowance.keep(self.allowance.taken_bytes().saturating_sub(before));
+        }
+        Ok(())
+    }
+
+    /// Gives memory of a large message back.
     fn give_back(&mut self) {
         if self.start == self.end && self.buffer.len() > BUFFER_KEPT {
             self.buffer = Vec::new();

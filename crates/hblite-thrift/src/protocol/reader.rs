@@ -15,7 +15,11 @@ const COMPACT_VERSION: u8 = 1;
 /// The longest name of a method.
 const NAME_MAX: usize = 256;
 /// Memory for elements per byte of the largest message.
-const ELEMENT_MEMORY: usize = 4;
+const ELEMENT_MEMORY: usize = 6;
+/// What a value of bytes takes for each byte: itself, and its place in an operation.
+const BYTES_FACTOR: usize = 2;
+/// What it takes beside.
+const ALLOCATION_BYTES: usize = 16;
 
 /// Reads one message.
 pub(crate) struct Reader<'i> {
@@ -65,7 +69,10 @@ impl<'i> Reader<'i> {
                 return Err(ProtocolError::TooLarge(message));
             }
         }
-        Ok(())
+        match self.input.allowance().try_take(count.saturating_mul(size)) {
+            true => Ok(()),
+            false => Err(ProtocolError::NoMemory),
+        }
     }
 
     pub(crate) fn message_head(&mut self) -> Result<MessageHead> {
@@ -196,9 +203,16 @@ impl<'i> Reader<'i> {
         }
     }
 
+    /// A value that is going to be copied.
     pub(crate) fn bytes(&mut self) -> Result<&[u8]> {
         let length = self.length()?;
+        self.charge(1, length.saturating_mul(BYTES_FACTOR) + ALLOCATION_BYTES)?;
         self.input.take(length)
+    }
+
+    fn skip_bytes(&mut self) -> Result<()> {
+        let length = self.length()?;
+        self.input.take(length).map(drop)
     }
 
     /// Type of the elements and their number, of a list or set.
@@ -244,7 +258,7 @@ impl<'i> Reader<'i> {
             types::I16 => self.i16().map(drop),
             types::I32 => self.i32().map(drop),
             types::I64 => self.i64().map(drop),
-            types::STRING => self.bytes().map(drop),
+            types::STRING => self.skip_bytes(),
             types::STRUCT => {
                 self.struct_begin()?;
                 while let Some((kind, _)) = self.field()? {

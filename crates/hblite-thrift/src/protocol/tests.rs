@@ -1,6 +1,10 @@
 //! Goal: a reader reads what a writer writes, in both protocols, and hostile bytes cause an error.
 //! Method: a struct with every type, random values, and messages that lie about sizes.
 
+use std::rc::Rc;
+use std::sync::Arc;
+
+use hblite_wire::memory::MemoryBudget;
 use proptest::prelude::*;
 
 use super::error::ProtocolError;
@@ -9,6 +13,7 @@ use super::reader::Reader;
 use super::wire::{List, Map, Wire, thrift_struct};
 use super::writer::Writer;
 use super::{MessageHead, MessageType, NESTING_MAX, Protocol, types};
+use crate::memory::Allowance;
 
 const BOTH: [Protocol; 2] = [Protocol::Binary, Protocol::Compact];
 const SIZE_MAX: usize = 1024 * 1024;
@@ -46,7 +51,9 @@ fn read_with<T>(
     protocol: Protocol,
     read: impl FnOnce(&mut Reader<'_>) -> super::error::Result<T>,
 ) -> super::error::Result<T> {
-    let mut input = Input::new(Box::new(std::io::Cursor::new(bytes.to_vec())));
+    let memory = Arc::new(MemoryBudget::new(64 << 20));
+    let allowance = Rc::new(Allowance::of(&memory));
+    let mut input = Input::new(Box::new(std::io::Cursor::new(bytes.to_vec())), allowance);
     input.start_message(SIZE_MAX);
     read(&mut Reader::new(&mut input, protocol, SIZE_MAX))
 }

@@ -162,7 +162,8 @@ macro_rules! wire_sequence {
                 check_element(kind, T::TYPE, count)?;
                 let mut list = Vec::new();
                 for _ in 0..count {
-                    reader.charge(1, size_of::<T>())?;
+                    // A vector that grows has up to twice the room that it needs.
+                    reader.charge(2, size_of::<T>())?;
                     list.push(T::read(reader)?);
                 }
                 reader.container_end();
@@ -205,7 +206,7 @@ impl<K: Wire, V: Wire> Wire for Map<K, V> {
         check_element(value, V::TYPE, count)?;
         let mut map = Vec::new();
         for _ in 0..count {
-            reader.charge(1, size_of::<(K, V)>())?;
+            reader.charge(2, size_of::<(K, V)>())?;
             map.push((K::read(reader)?, V::read(reader)?));
         }
         reader.container_end();

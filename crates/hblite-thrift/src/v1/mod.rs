@@ -10,6 +10,7 @@ mod tables;
 mod types;
 mod writes;
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use self::types::{
@@ -17,6 +18,7 @@ use self::types::{
     TRegionInfo, TScan, Texts,
 };
 use crate::fault::Answer;
+use crate::memory::Allowance;
 use crate::protocol::wire::{List, Map};
 use crate::service::thrift_service;
 use crate::store::Store;
@@ -29,13 +31,15 @@ pub(crate) struct Handler {
     store: Arc<Store>,
     /// Number of the connection.
     connection: u64,
+    /// What answers are charged to.
+    allowance: Rc<Allowance>,
 }
 
 type Text = Vec<u8>;
 
 impl Handler {
-    pub(crate) fn new(store: Arc<Store>, connection: u64) -> Self {
-        Self { store, connection }
+    pub(crate) fn new(store: Arc<Store>, connection: u64, allowance: Rc<Allowance>) -> Self {
+        Self { store, connection, allowance }
     }
 
     fn server_type(&self) -> Answer<i32> {

@@ -10,7 +10,7 @@ use crate::store::parse_column;
 impl Handler {
     pub(super) fn get(&self, table: Text, row: Text, column: Text, _: Attributes) -> Answer<Cells> {
         let get = with_column(Get::new(row), &column);
-        Ok(Cells(self.store.table(&table)?.get(&get)?))
+        Ok(Cells(self.store.get(&table, &get, &self.allowance)?))
     }
 
     pub(super) fn get_versions(
@@ -22,7 +22,7 @@ impl Handler {
         _: Attributes,
     ) -> Answer<Cells> {
         let get = with_column(Get::new(row), &column).with_versions(versions);
-        Ok(Cells(self.store.table(&table)?.get(&get)?))
+        Ok(Cells(self.store.get(&table, &get, &self.allowance)?))
     }
 
     pub(super) fn get_versions_before(
@@ -37,7 +37,7 @@ impl Handler {
         let get = with_column(Get::new(row), &column)
             .with_time_range(TimeRange::new(0, timestamp)?)
             .with_versions(versions);
-        Ok(Cells(self.store.table(&table)?.get(&get)?))
+        Ok(Cells(self.store.get(&table, &get, &self.allowance)?))
     }
 
     pub(super) fn get_row(&self, table: Text, row: Text, _: Attributes) -> Answer<Rows> {
@@ -125,7 +125,7 @@ impl Handler {
             get.with_time_range(range)
         };
         let gets: Vec<_> = rows.iter().map(get).collect();
-        Ok(Rows::new(self.store.get_all(table, &gets)?))
+        Ok(Rows::new(self.store.get_all(table, gets, &self.allowance)?))
     }
 }
 

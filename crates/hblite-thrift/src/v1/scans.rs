@@ -104,7 +104,8 @@ impl Handler {
 
     pub(super) fn scanner_get_list(&self, id: i32, count: i32) -> Answer<Rows> {
         let scanner = self.store.scanners.get(id).ok_or_else(invalid_scanner)?;
-        let rows = scanner.next(count, self.store.limits().result_size_max_bytes)?;
+        let size_max = self.store.limits().result_size_max_bytes;
+        let rows = scanner.next(count, size_max, &self.allowance)?;
         Ok(Rows { rows, are_sorted: scanner.sorts_columns })
     }
 
@@ -116,7 +117,7 @@ impl Handler {
         let table = self.store.table(table)?;
         check_scan(&scan)?;
         let scanner = Scanner::new(table, scan, sorts_columns);
-        Ok(self.store.scanners.open(scanner, self.connection)?)
+        Ok(self.store.scanners.open(scanner, self.connection, &self.allowance)?)
     }
 }
 

@@ -9,6 +9,7 @@ mod schema;
 mod tables;
 mod types;
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use self::types::{
@@ -17,6 +18,7 @@ use self::types::{
     TServerName, TTableDescriptor, TTableName,
 };
 use crate::fault::Answer;
+use crate::memory::Allowance;
 use crate::protocol::wire::{List, Set};
 use crate::service::thrift_service;
 use crate::store::Store;
@@ -29,14 +31,16 @@ pub(crate) struct Handler {
     store: Arc<Store>,
     /// Number of the connection.
     connection: u64,
+    /// What answers are charged to.
+    allowance: Rc<Allowance>,
 }
 
 type Bytes = Vec<u8>;
 type Keys = Option<List<Bytes>>;
 
 impl Handler {
-    pub(crate) fn new(store: Arc<Store>, connection: u64) -> Self {
-        Self { store, connection }
+    pub(crate) fn new(store: Arc<Store>, connection: u64, allowance: Rc<Allowance>) -> Self {
+        Self { store, connection, allowance }
     }
 
     fn server_type(&self) -> Answer<i32> {

@@ -26,12 +26,12 @@ impl Handler {
             // HBase's gateway fails on a result without cells.
             return Err(Fault::Internal);
         }
-        Ok(RowAnswer(self.store.table(&table)?.get(&convert::get(&get)?)?))
+        Ok(RowAnswer(self.store.get(&table, &convert::get(&get)?, &self.allowance)?))
     }
 
     pub(super) fn get_multiple(&self, table: Bytes, gets: List<TGet>) -> Answer<List<RowAnswer>> {
         let gets: Result<Vec<_>> = gets.0.iter().map(convert::get).collect();
-        let rows = self.store.get_all(&table, &gets?)?;
+        let rows = self.store.get_all(&table, gets?, &self.allowance)?;
         Ok(List(rows.into_iter().map(RowAnswer).collect()))
     }
 
@@ -146,7 +146,7 @@ impl Handler {
 
     pub(super) fn open_scanner(&self, table: Bytes, scan: TScan) -> Answer<i32> {
         let scanner = Scanner::new(self.store.table(&table)?, convert::scan(&scan)?, true);
-        Ok(self.store.scanners.open(scanner, self.connection)?)
+        Ok(self.store.scanners.open(scanner, self.connection, &self.allowance)?)
     }
 
     pub(super) fn scanner_rows(&self, id: i32, count: i32) -> Answer<List<RowAnswer>> {
@@ -166,7 +166,8 @@ impl Handler {
     }
 
     fn rows_of(&self, scanner: &Scanner, count: i32) -> Answer<List<RowAnswer>> {
-        let rows = scanner.next(count, self.store.limits().result_size_max_bytes)?;
+        let rows =
+            scanner.next(count, self.store.limits().result_size_max_bytes, &self.allowance)?;
         Ok(List(rows.into_iter().map(RowAnswer).collect()))
     }
 

@@ -161,7 +161,9 @@ impl Procedures<'_> {
     fn remove_working(&self, working: &Path) -> Result<()> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         archive::unlink_all(fs, layout, working)?;
-        layout.remove_in_place(fs, working)
+        let retired = layout.remove_in_place(fs, working)?;
+        self.context.note_retired(working, &retired);
+        Ok(())
     }
 }
 

@@ -38,7 +38,7 @@ use crate::sealed;
 use crate::store::key_value_scanner::KeyValueScanner;
 use crate::store::manifest::Manifest;
 use crate::store::standing::{Standing, standing};
-use crate::store::store_file::{StoreFile, loaded_name};
+use crate::store::store_file::{StoreFile, is_store_file_name, loaded_name};
 
 /// What to do about a snapshot's file that is missing or was replaced.
 const REMEDY: &str = "restore the snapshot's directory from a backup, or delete the snapshot";
@@ -86,7 +86,9 @@ impl Procedures<'_> {
         let regions = prepared.inspect_err(|_| {
             // Leftovers do no harm: they are removed before the name is used again.
             let fs = self.context.env.fs.as_ref();
-            let _ = self.context.layout.retire_dir(fs, &table_dir, Shape::Table);
+            if let Ok(retired) = self.context.layout.retire_dir(fs, &table_dir, Shape::Table) {
+                self.context.note_retired(&table_dir, &retired);
+            }
         })?;
         self.commit_new_regions(&descriptor, &[], &rows, timestamp)
             .inspect_err(|_| discard(&regions))?;
@@ -238,7 +240,11 @@ impl Procedures<'_> {
         let mut names = HashSet::new();
         for entry in orphans::list(fs, source.dir)? {
             let path = source.dir.join(&entry.name);
-            // A damaged file would prevent the table from being enabled or compacted.
+            // Where a list says what must be there, files of others are in nobody's way.
+            if listed.is_some() && (entry.is_dir || !is_store_file_name(&entry.name)) {
+                continue;
+            }
+            // A damaged file would keep the table from being enabled, or from being compacted.
             let file = StoreFile::open_with(fs, &self.context.layout, None, &path)?;
             file.check_owner(source.region, source.family)?;
             if standing(listed, source.family, &file)? != Standing::Live {

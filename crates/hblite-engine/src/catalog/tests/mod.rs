@@ -4,6 +4,7 @@ mod crash;
 mod creation;
 mod faults;
 mod flush;
+mod foreign;
 mod growth;
 mod lost_catalog;
 mod procedures;

@@ -201,7 +201,13 @@ fn orphans_are_taken_away() {
     assert!(kept.iter().all(|path| fs.exists(path).unwrap()));
     assert_eq!(rows(&engine, "t").unwrap(), [""; 0]);
     drop(engine);
-    assert_eq!(open(&fs).unwrap().catalog().open_report(), &Default::default());
+    // From then on they are listed as what is in the archive.
+    let engine = open(&fs).unwrap();
+    let again = engine.catalog().open_report();
+    assert!(again.moved.is_empty() && again.removed.is_empty());
+    let numbers = (1..=moved.len()).map(|number| archive.join(number.to_string()));
+    assert_eq!(again.archived, numbers.collect::<Vec<_>>());
+    assert!(again.lines().any(|line| line.contains("hblite check --clean")));
 }
 
 /// Dropping or emptying removes nothing that hblite did not write.

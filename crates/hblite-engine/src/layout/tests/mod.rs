@@ -212,11 +212,19 @@ fn an_interrupted_removal_is_finished_by_the_next_open_and_nothing_else_goes() {
     ];
     for dir in own.iter().chain(&foreign) {
         fs.create_dir_all(dir).unwrap();
-        fs.write_atomically(&dir.join("file"), b"x").unwrap();
+        fs.write_atomically(&dir.join(".manifest"), b"x").unwrap();
     }
+    // Someone's file that got into a directory on its way out is kept, and all with it.
+    let late = layout.scratch_dir("late");
+    fs.create_dir_all(&late).unwrap();
+    fs.write_atomically(&late.join("a.jpg"), b"mine").unwrap();
     layout.remove_own_leftovers(&fs).unwrap();
     assert!(own.iter().all(|dir| !fs.exists(dir).unwrap()));
-    assert!(foreign.iter().all(|dir| fs.exists(&dir.join("file")).unwrap()));
+    assert!(foreign.iter().all(|dir| fs.exists(&dir.join(".manifest")).unwrap()));
+    let moved = layout.moved_dirs(&fs).unwrap();
+    assert_eq!(moved.len(), 1);
+    let kept = moved[0].join(late.strip_prefix(layout.root()).unwrap()).join("a.jpg");
+    assert_eq!(fs.read(&kept).unwrap(), b"mine");
     layout.remove_own_leftovers(&fs).unwrap();
 }
 
@@ -231,7 +239,7 @@ fn an_open_empties_the_trash_only_of_what_stays_there() {
         for path in [&dir, &layout.trash_dir()] {
             fs.create_dir_all(path).unwrap();
         }
-        for file in ["one", "two"] {
+        for file in [".regioninfo", ".manifest"] {
             fs.write_atomically(&dir.join(file), b"x").unwrap();
         }
         fs.sync_everything();

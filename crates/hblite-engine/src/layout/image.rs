@@ -1,0 +1,64 @@
+//! An image of a store's directory: the files that an open reads, in memory.
+//!
+//! The image is the store as it was at one moment, even if another process has it open and writes
+//! meanwhile. Left out are the lock, and what an open removes without having read it.
+//!
+//! Threads: any.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+
+use hblite_env::{Env, FileSystem, ImagePart, LargeFiles};
+use hblite_model::{Error, Result};
+
+use super::{Layout, TEMPORARY_DIR};
+
+/// The files of the store in `dir` as they are at this moment, in a file system in memory.
+/// `has_master_data` says whether what HBase's master keeps is wanted too.
+///
+/// # Errors
+/// `Io` if they cannot be read, or change too quickly.
+pub(crate) fn image_of(
+    env: &Env,
+    dir: &Path,
+    large: LargeFiles,
+    has_master_data: bool,
+) -> Result<Arc<dyn FileSystem>> {
+    let layout = Layout::new(dir);
+    let part = |path: &Path| layout.image_part(path, has_master_data);
+    let image = hblite_env::image(env.fs.as_ref(), dir, &part, large)
+        .map_err(|error| Error::io("cannot read", dir, error))?;
+    Ok(Arc::new(image))
+}
+
+impl Layout {
+    /// What an image of the store has of a path below its root.
+    fn image_part(&self, path: &Path, has_master_data: bool) -> ImagePart {
+        let below = path.strip_prefix(self.root()).unwrap_or(path);
+        let is_unused = path == self.master_data_dir() && !has_master_data;
+        if is_unused
+            || self.is_passing(path)
+            || below.components().any(|part| is_temporary(part.as_os_str()))
+        {
+            ImagePart::Skipped
+        } else if path.starts_with(self.wal_dir()) {
+            ImagePart::Growing
+        } else {
+            ImagePart::Whole
+        }
+    }
+
+    /// Whether an open does not read it: the lock, and what is out of service.
+    fn is_passing(&self, path: &Path) -> bool {
+        let is_moved = path.parent() == Some(&self.archive_dir()) && !path.ends_with("data");
+        is_moved
+            || path == self.checkpoints_dir()
+            || path == self.lock_file()
+            || path.parent() == Some(&self.old_wal_dir())
+    }
+}
+
+fn is_temporary(name: &OsStr) -> bool {
+    name == TEMPORARY_DIR
+}

@@ -1,0 +1,71 @@
+//! What one connection takes of the memory of all of them.
+//!
+//! Charged before it is allocated: the buffer that a message arrives in, and what it is decoded to.
+//! Charged as it grows: the rows of an answer, with room for their serialized form; one row is read
+//! before it is charged. After each answer the connection keeps the charge of its buffers only.
+//!
+//! Threads: one, that of the connection.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use hblite_model::RowResult;
+use hblite_wire::memory::{MemoryBudget, MemoryCharge};
+
+use crate::fault::{Answer, Fault};
+
+/// What a row of an answer takes for each of its bytes: itself, and a buffer that has doubled.
+const ANSWER_FACTOR: usize = 3;
+/// What a cell takes in an answer beside its bytes.
+const CELL_BYTES: usize = 64;
+
+/// The memory of one connection.
+#[derive(Debug)]
+pub(crate) struct Allowance(RefCell<MemoryCharge>);
+
+impl Allowance {
+    /// For a connection that may take half of the budget.
+    pub(crate) fn of(budget: &Arc<MemoryBudget>) -> Self {
+        Self(RefCell::new(budget.account(budget.size_bytes() / 2).charge()))
+    }
+
+    /// Bytes that are charged.
+    pub(crate) fn taken_bytes(&self) -> usize {
+        self.0.borrow().size_bytes()
+    }
+
+    /// Charges `bytes` more; false if they are not there.
+    #[must_use]
+    pub(crate) fn try_take(&self, bytes: usize) -> bool {
+        self.0.borrow_mut().try_grow(bytes)
+    }
+
+    /// Charges a row of an answer.
+    ///
+    /// # Errors
+    /// `CallQueueTooBig` if there is no memory for it.
+    pub(crate) fn hold(&self, row: &RowResult) -> Answer<()> {
+        match self.try_take(answer_bytes(row)) {
+            true => Ok(()),
+            false => Err(Fault::out_of_memory()),
+        }
+    }
+
+    /// Charges a row of an answer though there is no memory for it: one that must not be lost.
+    pub(crate) fn overdraw(&self, row: &RowResult) {
+        let mut charge = self.0.borrow_mut();
+        let bytes = charge.size_bytes().saturating_add(answer_bytes(row));
+        charge.overdraw(bytes);
+    }
+
+    /// Gives back all but `bytes`.
+    pub(crate) fn keep(&self, bytes: usize) {
+        self.0.borrow_mut().shrink_to(bytes);
+    }
+}
+
+/// What a row takes in an answer.
+fn answer_bytes(row: &RowResult) -> usize {
+    let cells = row.cells().map(|cell| cell.serialized_size() + CELL_BYTES);
+    cells.sum::<usize>().saturating_mul(ANSWER_FACTOR)
+}

@@ -1,0 +1,217 @@
+//! What clients can make the gateways allocate: no more than their budget, whatever they send and
+//! leave unread; and everything is given back when they go.
+//!
+//! The peak is that of the whole process, counted by its allocator. So the attacks go one by one.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(unsafe_code)] // A counting allocator has to be a `GlobalAlloc`.
+
+#[allow(dead_code, reason = "each test uses a part of the client")]
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use hblite::{ColumnFamilyDescriptor, Put, TableDescriptor};
+use hblite_thrift::{Complaints, ThriftGateway, ThriftLimits, ThriftOptions};
+use support::{Notation, Value, ask, call};
+
+const MIB: usize = 1 << 20;
+/// The memory for calls.
+const BUDGET: usize = 64 * MIB;
+/// What the process may use beside it: the test's clients, threads and the store.
+const SLACK: usize = 24 * MIB;
+const WAIT: Duration = Duration::from_secs(30);
+/// Bytes of the value of the row `large`.
+const LARGE: usize = MIB;
+
+/// The system's allocator, counting.
+struct Counting;
+
+static USED: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+fn grow(bytes: usize) {
+    let used = USED.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    PEAK.fetch_max(used, Ordering::Relaxed);
+}
+
+// SAFETY: passes every call on to `System` unchanged. Counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        grow(layout.size());
+        // SAFETY: the caller keeps the contract of `GlobalAlloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        USED.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Gateways under attack.
+struct Attacked {
+    gateway: ThriftGateway,
+    before: usize,
+    lines: Arc<Mutex<Vec<String>>>,
+}
+
+impl Attacked {
+    fn start() -> Self {
+        let connection = hblite::open_in_memory().unwrap();
+        let family = ColumnFamilyDescriptor::new("f");
+        let table = TableDescriptor::new("t".parse().unwrap()).with_family(family);
+        connection.admin().create_table(&table).unwrap();
+        let table = connection.table("t").unwrap();
+        table.put(&Put::new("large").add("f", "q", vec![7; LARGE])).unwrap();
+        table.put(&Put::new("small").add("f", "q", "v")).unwrap();
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&lines);
+        let options = ThriftOptions {
+            thrift_port: Some(0),
+            thrift2_port: Some(0),
+            limits: ThriftLimits { memory_max_bytes: BUDGET, ..ThriftLimits::default() },
+            complaints: Some(Complaints::new(move |line| {
+                sink.lock().unwrap().push(line.to_owned());
+            })),
+            ..ThriftOptions::default()
+        };
+        let gateway = ThriftGateway::start(&connection, options).unwrap();
+        let before = USED.load(Ordering::Relaxed);
+        PEAK.store(before, Ordering::Relaxed);
+        Self { gateway, before, lines }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(("127.0.0.1", self.gateway.ports().thrift.unwrap()));
+        let stream = stream.unwrap();
+        stream.set_read_timeout(Some(WAIT)).unwrap();
+        stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
+        stream
+    }
+
+    /// What the test itself allocated so far does not count.
+    fn reset_peak(&mut self) {
+        self.before = USED.load(Ordering::Relaxed);
+        PEAK.store(self.before, Ordering::Relaxed);
+    }
+
+    /// Asserts that the attack was held within the budget, while others are answered, and that
+    /// everything is given back.
+    fn check(&self, what: &str, streams: Vec<TcpStream>) {
+        let (kind, answer) = text(&mut self.connect(), "getRow", "1:\"t\" 2:\"small\"");
+        assert_eq!(kind, 2, "{what}: {answer}");
+        assert!(answer.contains("small"), "{what}: {answer}");
+        let peak = PEAK.load(Ordering::Relaxed).saturating_sub(self.before);
+        println!("{what}: peak {} MiB, budget {} MiB", peak / MIB, BUDGET / MIB);
+        assert!(peak <= BUDGET + SLACK, "{what}: {} MiB at the peak", peak / MIB);
+        drop(streams);
+        let deadline = Instant::now() + WAIT;
+        while self.gateway.memory_used_bytes() > 0 || self.gateway.connections() > 0 {
+            let used = self.gateway.memory_used_bytes();
+            assert!(Instant::now() < deadline, "{what}: {used} bytes are still in use");
+            std::thread::park_timeout(Duration::from_millis(10));
+        }
+    }
+}
+
+fn text(stream: &mut TcpStream, method: &str, arguments: &str) -> (u8, String) {
+    let (kind, value) = ask(stream, method, &Notation::new(arguments).fields()).unwrap();
+    (kind, value.to_string())
+}
+
+/// Frames with a value of 4 MiB that are sent but for their end.
+fn half_sent_frames(attacked: &mut Attacked) {
+    let chunk = vec![0_u8; MIB];
+    attacked.reset_peak();
+    let mut streams: Vec<TcpStream> = (0..24).map(|_| attacked.connect()).collect();
+    for stream in &mut streams {
+        let size = (5 * MIB) as u32;
+        let mut head = size.to_be_bytes().to_vec();
+        head.extend(b"\x80\x01\0\x01\0\0\0\x06getRow\0\0\0\0\x0b\0\x01\0\x40\0\0");
+        let _ = stream.write_all(&head);
+        // The gateway may close the connection before.
+        let _ = (0..3).try_for_each(|_| stream.write_all(&chunk));
+    }
+    attacked.check("half-sent frames", streams);
+}
+
+/// One call for the same large row, hundreds of times, whose answers are not taken.
+fn rows_without_an_answer_taken(attacked: &mut Attacked) {
+    let rows = vec!["\"large\""; 500].join(" ");
+    let message = call("getRows", &Notation::new(&format!("1:\"t\" 2:[{rows}]")).fields());
+    attacked.reset_peak();
+    let mut streams: Vec<TcpStream> = (0..12).map(|_| attacked.connect()).collect();
+    for stream in &mut streams {
+        stream.write_all(&message).unwrap();
+    }
+    for stream in &mut streams {
+        let mut answer = [0; 512];
+        let length = stream.read(&mut answer).unwrap();
+        let answer = String::from_utf8_lossy(&answer[..length]);
+        assert!(answer.contains("CallQueueTooBigException"), "{answer}");
+    }
+    // As many as fit are sent, and lie in buffers until the clients take them.
+    let rows = vec!["\"large\""; 6].join(" ");
+    let message = call("getRows", &Notation::new(&format!("1:\"t\" 2:[{rows}]")).fields());
+    for stream in &mut streams {
+        stream.write_all(&message).unwrap();
+    }
+    std::thread::park_timeout(Duration::from_millis(500));
+    attacked.check("answers that are not taken", streams);
+}
+
+/// Lists of empty values: each takes a few bytes in the message and many more in memory.
+fn lists_of_nothing(attacked: &mut Attacked) {
+    let rows = Value::List(vec![Value::Bytes(Vec::new()); 2 * MIB]);
+    let message = call("getRows", &Value::Struct(vec![(1, Value::text("t")), (2, rows)]));
+    attacked.reset_peak();
+    let mut streams: Vec<TcpStream> = (0..8).map(|_| attacked.connect()).collect();
+    for stream in &mut streams {
+        let _ = stream.write_all(&message);
+    }
+    std::thread::park_timeout(Duration::from_millis(500));
+    attacked.check("lists of empty values", streams);
+}
+
+/// Scanners with a large request each.
+fn scanners(attacked: &mut Attacked) {
+    let column = format!("\"{}\" ", "c".repeat(1000));
+    let columns = column.repeat(1000);
+    let scan = format!("1:\"t\" 2:{{4:[{}]}}", columns.trim_end());
+    let message = call("scannerOpenWithScan", &Notation::new(&scan).fields());
+    attacked.reset_peak();
+    let mut stream = attacked.connect();
+    let mut refused = 0;
+    for _ in 0..100 {
+        stream.write_all(&message).unwrap();
+        let mut answer = [0; 1024];
+        let length = stream.read(&mut answer).unwrap();
+        refused += usize::from(
+            String::from_utf8_lossy(&answer[..length]).contains("CallQueueTooBigException"),
+        );
+    }
+    assert!(refused > 50, "{refused} of 100 scanners were refused");
+    let peak = PEAK.load(Ordering::Relaxed) - attacked.before;
+    assert!(peak <= BUDGET + SLACK, "{} MiB at the peak", peak / MIB);
+}
+
+#[test]
+fn attacks_stay_within_the_budget() {
+    let mut attacked = Attacked::start();
+    half_sent_frames(&mut attacked);
+    rows_without_an_answer_taken(&mut attacked);
+    lists_of_nothing(&mut attacked);
+    scanners(&mut attacked);
+    // What was malformed, or too large, is on record.
+    assert!(attacked.lines.lock().unwrap().iter().any(|line| line.contains("Thrift 1")));
+}
