@@ -103,7 +103,7 @@ impl EngineContext {
         }
     }
 
-    /// Moves a file that may not be served to the archive, and notes it.
+    /// Moves a file that may not be served to the archive, and records that.
     ///
     /// # Errors
     /// `Io`.

@@ -6,9 +6,9 @@
 //! - `server` opens ports and starts threads
 //! - `cluster` is what clients see: servers, and which regions are on them
 //! - `rpc` is connections, calls and services
-//! - `faults` is what goes wrong on demand, `state_control` returns to earlier states, forks and
-//!   sets the clock, `http` is the admin endpoint
-//! - `places` are how many connections there may be
+//! - `faults` are faults on demand, `state_control` returns to earlier states, forks and sets the
+//!   clock, `http` is the admin endpoint
+//! - `places` limits the number of connections
 //! - `statistics` counts calls and keeps the last slow ones
 //! - `view` is what the server shows of itself to pages
 //! - [`zookeeper`] is what clients contact first

@@ -10,7 +10,7 @@ use hblite_wire::memory::MemoryBudget;
 use crate::log::Log;
 
 const MIB: usize = 1024 * 1024;
-/// With less than this no call could be answered.
+/// With less than this, no call could be answered.
 const MEMORY_LEAST: usize = MIB;
 /// More threads than this are a mistake.
 const HANDLERS_MAX: usize = 10_000;

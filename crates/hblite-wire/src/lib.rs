@@ -10,8 +10,8 @@
 //! - [`preamble`] is how a connection begins
 //! - [`frame`] parses requests and builds responses; [`client_frame`] is the inverse
 //! - [`jute`] is the encoding of ZooKeeper's messages
-//! - [`cell_block`] is cells beside messages: their bytes as they lie in memory and on disk
-//! - [`exception`] is the one place where errors become Java exceptions
+//! - [`cell_block`] is cells outside messages, with the same bytes as in memory and on disk
+//! - [`exception`] is the only place where errors become Java exceptions
 //! - [`complaints`] are lines about malformed input, at most so many in a minute
 //! - [`memory`] is the budget that requests and answers are charged to
 //! - [`convert`] converts messages to operations and results to messages

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::machine;
 
-/// An account that uses no more than this may use what is reserved.
+/// An account that uses no more than this may use the reserved part.
 const SMALL_ACCOUNT_BYTES: usize = 256 * 1024;
 /// The reserved part of a budget is one divided by this.
 const RESERVED_SHARE: usize = 8;
@@ -29,7 +29,7 @@ const GROWTH_MAX: usize = 16 * 1024 * 1024;
 const MACHINE_SHARE: usize = 8;
 const DEFAULT_MIN_BYTES: usize = 64 * 1024 * 1024;
 
-/// Memory that may be used at once.
+/// Memory that may be used at the same time.
 #[derive(Debug)]
 pub struct MemoryBudget {
     size_bytes: usize,
@@ -50,7 +50,7 @@ impl MemoryBudget {
         (machine::memory_bytes().unwrap_or(0) / MACHINE_SHARE).max(DEFAULT_MIN_BYTES)
     }
 
-    /// Bytes in all.
+    /// Total bytes.
     pub fn size_bytes(&self) -> usize {
         self.size_bytes
     }

@@ -8,7 +8,7 @@ use hblite_model::TableName;
 /// Directories in the archive that get a line of their own.
 const ARCHIVED_SHOWN_MAX: usize = 5;
 
-/// What an open changed in the store's directory, beyond what belongs to the store.
+/// What an open changed in the store's directory, besides the store's own files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OpenReport {

@@ -3,8 +3,8 @@
 //! The region keeps its name, so hbase:meta cannot distinguish its new files from the old ones. The
 //! commit is the rename that moves its directory away:
 //!
-//! 1. flush and close: nothing of it is in the log alone
-//! 2. hbase:meta says from which id on its log counts, so that nothing comes back from the log
+//! 1. flush and close: none of its cells is only in the log
+//! 2. hbase:meta records the id from which its log counts, so that nothing is replayed from the log
 //! 3. its directory goes to the trash, durably; to the archive if hblite did not write all of it,
 //!    after an empty directory in the trash that says so to the next open
 //! 4. it is opened without files
@@ -99,7 +99,7 @@ impl Procedures<'_> {
         if let Some(to) = moved.filter(|_| has_foreign) {
             self.context.note_retired(&dir, &Retired::Archived(to));
         }
-        // What cannot be removed now goes with the next open.
+        // The next open removes what cannot be removed now.
         if let Some(Ok(retired)) = trash.map(|trash| layout.remove_in_place(fs, &trash)) {
             self.context.note_retired(&dir, &retired);
         }
@@ -113,7 +113,7 @@ impl Procedures<'_> {
         moved: Option<&Path>,
     ) -> Result<Vec<Arc<Region>>> {
         let fs = self.context.env.fs.as_ref();
-        // The files must not come back beside those that the region gets from now on.
+        // The files must not come back next to those that the region gets from now on.
         if let Some(parent) = moved.and_then(Path::parent) {
             sync_dir(fs, parent)?;
         }
@@ -124,8 +124,8 @@ impl Procedures<'_> {
     /// Puts the directory of a region back, durably.
     ///
     /// # Errors
-    /// `RegionServerStopped`: whether it is there shows when the store is opened again, so nothing
-    /// is done with the store until then.
+    /// `RegionServerStopped`: only the next open shows whether it is there, so nothing is done with
+    /// the store until then.
     fn put_back(&self, info: &RegionInfo, moved: Option<&Path>) -> Result<()> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let dir = layout.region_dir(info);

@@ -21,8 +21,9 @@
 //!
 //! Of a store whose rewind was interrupted, an image in memory is checked, after the rewind.
 //!
-//! What no check can tell: that a region's directory is as old as its manifest, both from the same
-//! earlier moment, and what a table's settings were if they have no checksum, as HBase writes them.
+//! What no check can detect: that a region's directory and its manifest are both from the same
+//! earlier moment; and a changed value in a table's settings if they have no checksum, as HBase
+//! writes them.
 //!
 //! Threads: one check of a store at a time, ensured by the lock.
 
@@ -126,7 +127,7 @@ fn rewound(env: &Env, layout: &Layout) -> Result<Option<Env>> {
     Ok(Some(env.clone().with_fs(image)))
 }
 
-/// The report on a directory whose files say that it was a store, and not which.
+/// The report on a directory whose files say that it was a store, but not which.
 fn unrecognizable(dir: &Path, error: &Error) -> CheckReport {
     let what = "nothing else was checked: the files do not identify the store";
     CheckReport {

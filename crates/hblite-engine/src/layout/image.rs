@@ -33,7 +33,7 @@ pub(crate) fn image_of(
 }
 
 impl Layout {
-    /// What an image of the store has of a path below its root.
+    /// How an image of the store treats a path below its root.
     fn image_part(&self, path: &Path, has_master_data: bool) -> ImagePart {
         let below = path.strip_prefix(self.root()).unwrap_or(path);
         let is_unused = path == self.master_data_dir() && !has_master_data;
@@ -49,7 +49,7 @@ impl Layout {
         }
     }
 
-    /// Whether an open does not read it: the lock, and what is out of service.
+    /// Whether an open ignores it: the lock, and what is out of service.
     fn is_passing(&self, path: &Path) -> bool {
         let is_moved = path.parent() == Some(&self.archive_dir()) && !path.ends_with("data");
         is_moved

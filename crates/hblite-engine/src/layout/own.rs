@@ -15,8 +15,8 @@
 //! store file = 32 hex digits, of a bulk load with _SeqId_<number>_
 //! ```
 //!
-//! Anything else was put there by someone else: a directory with such a thing in it is not deleted,
-//! whatever is removed, but moved to the archive. Names decide, not contents.
+//! Anything else is foreign: a directory that contains something foreign is never deleted, but
+//! moved to the archive. Names decide, not contents.
 //!
 //! Two questions are asked. Before a directory leaves its place, [`foreign_entry`] looks whether
 //! everything in it belongs there. Before it is deleted, in the trash or where nothing reads it any
@@ -40,7 +40,7 @@ use super::{
 const FILES_OF_ROOT: [&str; 6] =
     [ID_FILE, VERSION_FILE, MARKER_FILE, LOCK_FILE, LOG_HEAD_FILE, BACKUP_MARKER_FILE];
 
-/// What the names in a directory stand for.
+/// What the names in a directory mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// A table's directory.

@@ -41,9 +41,9 @@ pub(super) const LOG_HEAD_FILE: &str = "WALs.head";
 const LOG_HEAD_TEMPORARY: &str = "WALs.head.tmp";
 /// The suffix of a file's name while it is being written atomically.
 const UNNAMED_SUFFIX: &str = ".tmp";
-/// The first bytes of the names of hblite's log segments.
+/// The prefix of the names of hblite's log segments.
 pub(super) const LOG_PREFIX: &str = "hblite-wal.";
-/// Names in a refusal; more are counted.
+/// Maximum number of names in a refusal; further ones are counted.
 const NAMES_SHOWN_MAX: usize = 3;
 
 /// What a directory is.

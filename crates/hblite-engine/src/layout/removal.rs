@@ -123,8 +123,8 @@ impl Layout {
         Ok(mark)
     }
 
-    /// Makes the name of [`Layout::trash_dir`] durable: what is moved there before a sync of it is
-    /// there after a power cut.
+    /// Makes the name of [`Layout::trash_dir`] durable: after a sync of it, what was moved there
+    /// stays there after a power cut.
     ///
     /// # Errors
     /// `Io`.
@@ -146,8 +146,8 @@ impl Layout {
         }
     }
 
-    /// Removes a directory that nothing reads, where it stands; after a sync of the directory
-    /// that held it, for good. If a file in it was not written by hblite, all of it goes to the
+    /// Removes a directory that nothing reads, in place. The removal is durable after a sync of its
+    /// parent directory. If a file in it was not written by hblite, all of it goes to the
     /// archive. An interruption leaves a part of it.
     ///
     /// # Errors

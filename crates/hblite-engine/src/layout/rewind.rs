@@ -15,8 +15,8 @@
 //! the state after. A part that the checkpoint does not have is represented by a file
 //! `<part>.absent`.
 //!
-//! The root's own files stay: a checkpoint is of the same store. So does what others put into the
-//! archive. A rewind is refused while files of others are in what it replaces; those that arrive
+//! The root's own files stay, since a checkpoint belongs to the same store. Foreign files in the
+//! archive stay too. A rewind is refused while files of others are in what it replaces; those that arrive
 //! later go to the archive with the directory that they are in (see `removal`). Threads: one, that has the store's lock.
 
 use std::io::ErrorKind;
@@ -33,7 +33,7 @@ use crate::parallel;
 /// What a rewind replaces, relative to the root.
 pub(super) const REWOUND_PARTS: [&str; 5] =
     ["data", "WALs", "WALs.head", ".hbase-snapshot", "archive/data"];
-/// The end of the name of a file that stands for a part that is not there.
+/// The suffix of the file that represents a missing part.
 pub(super) const ABSENT_SUFFIX: &str = ".absent";
 
 /// Places.

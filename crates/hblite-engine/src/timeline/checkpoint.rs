@@ -89,7 +89,7 @@ impl Checkpoint {
 impl Drop for Checkpoint {
     fn drop(&mut self) {
         if let Some(Disk { fs, store }) = &self.disk {
-            // What cannot be removed now is removed by the next open.
+            // The next open removes what cannot be removed now.
             let _ = store.remove_in_place(fs.as_ref(), &self.dir);
         }
     }

@@ -138,8 +138,8 @@ impl ActiveFaults {
         self.known.lock().active.iter().map(|active| active.status.clone()).collect()
     }
 
-    /// What becomes of this call, `None` if nothing happens to it. `targets` calls its argument with
-    /// the regions that the call names.
+    /// What happens to this call; `None` if nothing does. `targets` calls its argument with the
+    /// regions that the call names.
     pub(crate) fn verdict(
         &self,
         role: Role,

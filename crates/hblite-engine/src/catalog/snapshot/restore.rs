@@ -244,7 +244,7 @@ impl Procedures<'_> {
             if listed.is_some() && (entry.is_dir || !is_store_file_name(&entry.name)) {
                 continue;
             }
-            // A damaged file would keep the table from being enabled, or from being compacted.
+            // A damaged file would prevent the table from being enabled or compacted.
             let file = StoreFile::open_with(fs, &self.context.layout, None, &path)?;
             file.check_owner(source.region, source.family)?;
             if standing(listed, source.family, &file)? != Standing::Live {
