@@ -40,8 +40,8 @@ impl Connection {
         self.state_of("checkpoint")?.checkpoint(name)
     }
 
-    /// Returns to the state of a checkpoint, any number of times. Handles stay valid and see
-    /// that state from their next operation on. Operations in progress finish on the previous state. A
+    /// Returns to the state of a checkpoint, any number of times. Handles stay valid and see that
+    /// state from their next operation on. Operations in progress finish on the previous state. A
     /// scanner that is open then returns `UnknownScanner` (`ErrorKind::NotFound`): open a new one.
     ///
     /// # Errors
