@@ -16,8 +16,10 @@
 //! `<part>.absent`.
 //!
 //! The root's own files stay, since a checkpoint belongs to the same store. Foreign files in the
-//! archive stay too. A rewind is refused while files of others are in what it replaces; those that arrive
-//! later go to the archive with the directory that they are in (see `removal`). Threads: one, that has the store's lock.
+//! archive stay too. A rewind is refused while foreign files are in what it replaces; those that
+//! arrive later go to the archive with the directory that they are in (see `removal`).
+//!
+//! Threads: one, which holds the store's lock.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
