@@ -1,12 +1,13 @@
 //! The gateways of `hblite serve`: their ports and their start.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use clap::Args;
 use hblite::Connection;
 use hblite_rest::{RestOptions, RestServer};
 use hblite_server::Server;
-use hblite_thrift::{Complaints, Locate, ThriftGateway, ThriftOptions, ThriftPorts};
+use hblite_thrift::{Complaints, ThriftGateway, ThriftOptions, ThriftPorts};
 
 /// The ports of gateways; a gateway without a port is not started.
 #[derive(Debug, Args)]
@@ -42,6 +43,14 @@ impl Gateways {
         server: &Server,
         complaints: Option<Complaints>,
     ) -> hblite::Result<Self> {
+        let thrift = ThriftOptions::default()
+            .with_bind(bind)
+            .with_thrift_port(arguments.thrift_port)
+            .with_thrift2_port(arguments.thrift2_port)
+            .with_cluster_id(server.cluster_id())
+            .with_locate(server.locator())
+            .with_memory(Arc::clone(server.memory()))
+            .with_complaints(complaints);
         let rest = arguments.rest_port.map(|port| {
             let options = RestOptions::default()
                 .with_bind(bind)
@@ -50,16 +59,6 @@ impl Gateways {
                 .with_locate(server.locator());
             RestServer::start(connection, options)
         });
-        let thrift = ThriftOptions {
-            bind,
-            thrift_port: arguments.thrift_port,
-            thrift2_port: arguments.thrift2_port,
-            cluster_id: server.cluster_id().to_owned(),
-            locate: Some(Locate(Arc::new(server.locator()))),
-            memory: Some(Arc::clone(server.memory())),
-            complaints,
-            ..ThriftOptions::default()
-        };
         let rest = rest.transpose()?;
         Ok(Self { thrift: ThriftGateway::start(connection, thrift)?, rest })
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hblite::{Clock, Connection, Env};
-use hblite_model::{Error, RegionInfo, Result};
+use hblite_model::{Error, RegionLocator, Result};
 use hblite_wire::memory::MemoryBudget;
 use parking_lot::Mutex;
 use tokio::runtime::Runtime;
@@ -165,7 +165,7 @@ impl Server {
         &self.cluster.shared().memory
     }
 
-    /// A look into the server, for pages that show it.
+    /// A view of the server, for pages that show it.
     pub fn view(&self) -> &ServerView {
         &self.view
     }

@@ -1,9 +1,10 @@
 //! Settings of the gateways.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::time::Duration;
 
-use hblite_model::{Error, RegionInfo, Result};
+use hblite_model::{Error, RegionLocator, Result, setters};
 use hblite_wire::complaints::Complaints;
 use hblite_wire::memory::MemoryBudget;
 
@@ -129,12 +130,15 @@ setters! { ThriftOptions:
     with_cluster_id sets cluster_id: impl Into<String>;
     with_locate sets locate: impl Into<Option<RegionLocator>>;
     with_limits sets limits: ThriftLimits;
+    with_memory sets memory: impl Into<Option<Arc<MemoryBudget>>>;
+    with_complaints sets complaints: impl Into<Option<Complaints>>;
 }
 
 setters! { ThriftLimits:
     with_connections_max sets connections_max: usize;
     with_message_size_max_bytes sets message_size_max_bytes: usize;
     with_result_size_max_bytes sets result_size_max_bytes: usize;
+    with_memory_max_bytes sets memory_max_bytes: usize;
     with_connection_scanners_max sets connection_scanners_max: usize;
     with_scanners_max sets scanners_max: usize;
     with_scanner_lease sets scanner_lease: Duration;

@@ -76,15 +76,11 @@ impl Attacked {
         table.put(&Put::new("small").add("f", "q", "v")).unwrap();
         let lines = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&lines);
-        let options = ThriftOptions {
-            thrift_port: Some(0),
-            thrift2_port: Some(0),
-            limits: ThriftLimits { memory_max_bytes: BUDGET, ..ThriftLimits::default() },
-            complaints: Some(Complaints::new(move |line| {
-                sink.lock().unwrap().push(line.to_owned());
-            })),
-            ..ThriftOptions::default()
-        };
+        let complaints = Complaints::new(move |line| sink.lock().unwrap().push(line.to_owned()));
+        let options = ThriftOptions::default()
+            .with_thrift_port(0)
+            .with_limits(ThriftLimits::default().with_memory_max_bytes(BUDGET))
+            .with_complaints(complaints);
         let gateway = ThriftGateway::start(&connection, options).unwrap();
         let before = USED.load(Ordering::Relaxed);
         PEAK.store(before, Ordering::Relaxed);
