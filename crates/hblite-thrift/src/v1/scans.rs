@@ -117,7 +117,7 @@ impl Handler {
         let table = self.store.table(table)?;
         check_scan(&scan)?;
         let scanner = Scanner::new(table, scan, sorts_columns);
-        Ok(self.store.scanners.open(scanner, self.connection, &self.allowance)?)
+        self.store.scanners.open(scanner, self.connection, &self.allowance)
     }
 }
 

@@ -146,7 +146,7 @@ impl Handler {
 
     pub(super) fn open_scanner(&self, table: Bytes, scan: TScan) -> Answer<i32> {
         let scanner = Scanner::new(self.store.table(&table)?, convert::scan(&scan)?, true);
-        Ok(self.store.scanners.open(scanner, self.connection, &self.allowance)?)
+        self.store.scanners.open(scanner, self.connection, &self.allowance)
     }
 
     pub(super) fn scanner_rows(&self, id: i32, count: i32) -> Answer<List<RowAnswer>> {
