@@ -60,6 +60,14 @@ const ID_FILE: &str = "hbase.id";
 const VERSION_FILE: &str = "hbase.version";
 const MARKER_FILE: &str = "hblite.store";
 const LOCK_FILE: &str = "LOCK";
+/// The head of the log, which a close of an empty store may leave.
+const LOG_HEAD_FILE: &str = "WALs.head";
+/// The prefix of the names of hblite's log segments.
+const LOG_PREFIX: &str = "hblite-wal.";
+/// What a rewind replaces, relative to the root.
+const REWOUND_PARTS: [&str; 5] = ["data", "WALs", LOG_HEAD_FILE, ".hbase-snapshot", "archive/data"];
+/// The suffix of the file that represents a missing part of a rewind.
+const ABSENT_SUFFIX: &str = ".absent";
 /// Name of the file by which an unfinished backup is known; see `backup::unfinished`.
 pub(crate) const BACKUP_MARKER_FILE: &str = "hblite.backup";
 /// Name of the directory of what HBase's master keeps for itself.

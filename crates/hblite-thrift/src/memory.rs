@@ -12,8 +12,6 @@ use std::sync::Arc;
 use hblite_model::RowResult;
 use hblite_wire::memory::{MemoryBudget, MemoryCharge};
 
-use crate::fault::{Answer, Fault};
-
 /// What a row of an answer takes for each of its bytes: itself, and a buffer that has doubled.
 const ANSWER_FACTOR: usize = 3;
 /// What a cell takes in an answer beside its bytes.
@@ -40,15 +38,10 @@ impl Allowance {
         self.0.borrow_mut().try_grow(bytes)
     }
 
-    /// Charges a row of an answer.
-    ///
-    /// # Errors
-    /// `CallQueueTooBig` if there is no memory for it.
-    pub(crate) fn hold(&self, row: &RowResult) -> Answer<()> {
-        match self.try_take(answer_bytes(row)) {
-            true => Ok(()),
-            false => Err(Fault::out_of_memory()),
-        }
+    /// Charges a row of an answer; false if there is no memory for it.
+    #[must_use]
+    pub(crate) fn try_hold(&self, row: &RowResult) -> bool {
+        self.try_take(answer_bytes(row))
     }
 
     /// Charges a row of an answer though there is no memory for it: one that must not be lost.

@@ -85,7 +85,7 @@ impl Scanner {
         while results.len() < count && size < size_max_bytes {
             let Some(row) = rows.next().map_err(Fault::of_region_server)? else { break };
             size += row.cells().map(|cell| cell.serialized_size()).sum::<usize>();
-            let has_room = allowance.hold(&row).is_ok();
+            let has_room = allowance.try_hold(&row);
             if !has_room {
                 // The scan does not come to the row again, so it is sent.
                 allowance.overdraw(&row);

@@ -86,7 +86,7 @@ impl Store {
     /// Those of the read; `CallQueueTooBig` if there is no memory for the row.
     pub(crate) fn get(&self, table: &[u8], get: &Get, allowance: &Allowance) -> Answer<RowResult> {
         let row = self.table(table)?.get(get)?;
-        allowance.hold(&row)?;
+        hold(allowance, &row)?;
         Ok(row)
     }
 
@@ -113,7 +113,7 @@ impl Store {
         for actions in actions.chunks(at_once) {
             for row in self.run(&table, actions, &mut failures)? {
                 if failures.is_empty() {
-                    allowance.hold(&row)?;
+                    hold(allowance, &row)?;
                     rows.push(row);
                 }
             }
@@ -188,6 +188,11 @@ impl Store {
         let port = port.split(',').next().and_then(|port| port.parse().ok());
         Ok((host.to_owned(), port.unwrap_or(0)))
     }
+}
+
+/// Charges a row of an answer.
+fn hold(allowance: &Allowance, row: &RowResult) -> Answer<()> {
+    if allowance.try_hold(row) { Ok(()) } else { Err(Fault::out_of_memory()) }
 }
 
 /// Actions of a batch that failed, by what went wrong.

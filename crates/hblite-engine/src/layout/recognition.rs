@@ -34,15 +34,14 @@ use super::{
     ID_FILE, MANIFEST_FILE, MASTER_DATA_DIR, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR, TEMPORARY_DIR,
     VERSION_FILE,
 };
-use super::{LOCK_FILE, Layout, MARKER_FILE, NAMESPACE_REGION_ID, StoreId};
+use super::{
+    LOCK_FILE, LOG_HEAD_FILE, LOG_PREFIX, Layout, MARKER_FILE, NAMESPACE_REGION_ID, StoreId,
+};
 
-/// The head of the log, which a close of an empty store may leave, and its name before that.
-pub(super) const LOG_HEAD_FILE: &str = "WALs.head";
+/// The name that the head of the log has before its own.
 const LOG_HEAD_TEMPORARY: &str = "WALs.head.tmp";
 /// The suffix of a file's name while it is being written atomically.
 const UNNAMED_SUFFIX: &str = ".tmp";
-/// The prefix of the names of hblite's log segments.
-pub(super) const LOG_PREFIX: &str = "hblite-wal.";
 /// Maximum number of names in a refusal; further ones are counted.
 const NAMES_SHOWN_MAX: usize = 3;
 

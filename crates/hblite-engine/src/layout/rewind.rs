@@ -28,15 +28,9 @@ use hblite_env::{DirEntry, FileSystem};
 use hblite_model::{Error, Result};
 
 use super::own::{Shape, foreign_entry, is_log_segment};
-use super::{Layout, StoreId, TEMPORARY_DIR};
+use super::{ABSENT_SUFFIX, Layout, REWOUND_PARTS, StoreId, TEMPORARY_DIR};
 use crate::files::{link_or_copy, sync_dir};
 use crate::parallel;
-
-/// What a rewind replaces, relative to the root.
-pub(super) const REWOUND_PARTS: [&str; 5] =
-    ["data", "WALs", "WALs.head", ".hbase-snapshot", "archive/data"];
-/// The suffix of the file that represents a missing part.
-pub(super) const ABSENT_SUFFIX: &str = ".absent";
 
 /// Places.
 impl Layout {
