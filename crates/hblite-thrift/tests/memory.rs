@@ -157,7 +157,7 @@ fn rows_without_an_answer_taken(attacked: &mut Attacked) {
         assert!(answer.contains("CallQueueTooBigException"), "{answer}");
     }
     // As many as fit are sent, and lie in buffers until the clients take them.
-    let rows = vec!["\"large\""; 6].join(" ");
+    let rows = ["\"large\""; 6].join(" ");
     let message = call("getRows", &Notation::new(&format!("1:\"t\" 2:[{rows}]")).fields());
     for stream in &mut streams {
         stream.write_all(&message).unwrap();
