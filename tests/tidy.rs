@@ -26,6 +26,7 @@ const FENCED: &[&str] = &[
     "crates/hblite-engine/tests/memstore_accounting.rs",
     "crates/hblite-hfile/tests/allocation.rs",
     "crates/hblite-server/tests/memory.rs",
+    "crates/hblite-thrift/tests/memory.rs",
     "tests/malformed/allocator.rs",
     "crates/hblite-bench-compare/src/store/lmdb.rs",
 ];
