@@ -62,8 +62,8 @@ impl ThriftVersion {
     }
 }
 
-/// Answers the calls in `bytes` as a connection does that sends them and then ends: for tests and
-/// fuzzers.
+/// Answers the calls in `bytes` like those of a connection that sends them and then ends: for tests
+/// and fuzzers.
 pub fn answer_bytes(connection: &Connection, version: ThriftVersion, bytes: &[u8]) -> Vec<u8> {
     let options = ThriftOptions::default();
     let limits = options.limits.clone();
@@ -72,7 +72,7 @@ pub fn answer_bytes(connection: &Connection, version: ThriftVersion, bytes: &[u8
     let store = Arc::new(Store::new(connection.clone(), options, memory));
     let service = new_service(store, 0, version, &allowance);
     let (input, mut output) = (Box::new(io::Cursor::new(bytes.to_vec())), Vec::new());
-    // What ends a connection ends the answers.
+    // An error that would end a connection ends the answers.
     let _ = transport::serve_messages(input, &mut output, service.as_ref(), &limits, allowance);
     output
 }
@@ -188,7 +188,7 @@ impl ThriftGateway {
         self.shared.one.memory().used_bytes()
     }
 
-    /// Closes the ports and connections, and waits some seconds for calls under way.
+    /// Closes the ports and connections, and waits some seconds for calls in progress.
     pub fn stop(self) {
         drop(self);
     }

@@ -17,7 +17,7 @@ use crate::scanners::Scanners;
 /// Rows of a cluster that are read at once.
 const GETS_AT_ONCE: usize = 100;
 
-/// The store or cluster behind the gateways.
+/// The store or cluster that the gateways serve.
 #[derive(Debug)]
 pub(crate) struct Store {
     connection: Connection,

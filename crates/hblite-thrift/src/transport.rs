@@ -28,12 +28,12 @@ use crate::protocol::reader::{COMPACT_ID, Reader};
 use crate::protocol::writer::Writer;
 use crate::service::{Service, answer};
 
-/// A buffer for answers that is larger is given back after the answer.
+/// A larger buffer for answers is freed after the answer.
 const BUFFER_KEPT: usize = 16 * 1024;
 /// The size of a frame, in bytes.
 const FRAME_HEAD: usize = 4;
 
-/// Answers calls until the connection ends, by either side.
+/// Answers calls until either side ends the connection.
 ///
 /// # Errors
 /// What the client sent that is no message, or is too large. The connection is to be closed, and

@@ -14,7 +14,7 @@ use crate::memory::Allowance;
 
 /// How much is read from the connection at once.
 const CHUNK: usize = 16 * 1024;
-/// A larger buffer is given back after a message.
+/// A larger buffer is freed after a message.
 const BUFFER_KEPT: usize = CHUNK;
 
 /// Where bytes come from.
@@ -141,7 +141,7 @@ impl Input {
             (self.start, self.end) = (0, self.end - self.start);
         }
         if self.buffer.len() - self.end < CHUNK {
-            // Doubles what has arrived, so that a long value is not copied for every chunk of it.
+            // Doubles the buffer, so a long value is not copied for each of its chunks.
             self.grow(self.end + CHUNK.max(self.end))?;
         }
         loop {
@@ -170,7 +170,7 @@ impl Input {
         Ok(())
     }
 
-    /// Gives memory of a large message back.
+    /// Frees the memory of a large message.
     fn give_back(&mut self) {
         if self.start == self.end && self.buffer.len() > BUFFER_KEPT {
             self.buffer = Vec::new();
