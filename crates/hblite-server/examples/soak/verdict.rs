@@ -1,8 +1,8 @@
 //! Whether memory, descriptors, threads, disk and latency stayed flat.
 //!
-//! After a sixth of the time as warm-up, the median of the next sixth is compared with that of the
-//! last sixth. Flat is what grew by less than its limit, as a share of the first, and a fixed amount
-//! that is noise:
+//! The first sixth of the time is a warm-up. The median of the second sixth is compared with that
+//! of the last. A value is flat if the later median is at most the earlier one, increased by a
+//! share of it and by a fixed amount for noise:
 //!
 //! | value | share | noise |
 //! |---|---|---|
@@ -12,7 +12,7 @@
 //! | p50 | 100 % | 2 ms |
 //! | p99 | 100 % | 50 ms |
 //!
-//! The limits of latency are wide, because other processes on the machine decide it.
+//! The limits of latencies are wide, because other processes on the machine affect them.
 
 use std::fmt;
 
