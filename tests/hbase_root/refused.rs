@@ -153,7 +153,6 @@ const CASES: &[Case] = &[
         words: "recovered.hfiles",
         spoil: |fs| write(fs, format!("{META}/info/recovered.hfiles/x"), b""),
     },
-    Case { words: "HBase 3", spoil: |fs| write(fs, format!("{META}/ns/x"), b"") },
     Case { words: "checksum file of Hadoop", spoil: |fs| write(fs, ".hbase.version.crc", b"crc") },
     Case { words: "TruncateTableProcedure (pid=9999)", spoil: add_procedure },
     Case {

@@ -1,7 +1,7 @@
 //! A table's descriptor on disk.
 //!
 //! ```text
-//! .tabledesc/.tableinfo.0000000007.321     number 7, 321 bytes long
+//! .tabledesc/.tableinfo.0000000007.321     number 7, 321 bytes long; no length before HBase 2.5
 //! "PBUF" TableSchema {
 //!   1 table_name      { 1 namespace, 2 qualifier }
 //!   2 attributes      { 1 key, 2 value }*               IS_META among them
@@ -124,7 +124,7 @@ pub(crate) fn read(
     for file in list(fs, dir)? {
         let path = &file.path;
         let content = fs.read(path).map_err(|error| Error::io("cannot read", path, error))?;
-        if content.len() as u64 != file.length {
+        if file.length.is_some_and(|length| content.len() as u64 != length) {
             continue;
         }
         return parse(path, &content, table, Some(file.number)).map(Some);
@@ -197,7 +197,8 @@ fn misfit(descriptor: &TableDescriptor, table: &TableName) -> Option<String> {
 struct DescriptorFile {
     path: PathBuf,
     number: u64,
-    length: u64,
+    /// HBase 2.4 renames a complete file into place, and its name has no length.
+    length: Option<u64>,
 }
 
 /// Descriptor files, newest first.
@@ -206,8 +207,12 @@ fn list(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<DescriptorFile>> {
     let mut files: Vec<DescriptorFile> = entries
         .into_iter()
         .filter_map(|entry| {
-            let (number, length) = entry.name.strip_prefix(FILE_PREFIX)?.split_once('.')?;
-            let (number, length) = (number.parse().ok()?, length.parse().ok()?);
+            let name = entry.name.strip_prefix(FILE_PREFIX)?;
+            let (number, length) = match name.split_once('.') {
+                Some((number, length)) => (number, Some(length.parse().ok()?)),
+                None => (name, None),
+            };
+            let number = number.parse().ok()?;
             Some(DescriptorFile { path: dir.join(&entry.name), number, length })
         })
         .collect();

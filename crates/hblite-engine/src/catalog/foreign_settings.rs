@@ -7,8 +7,8 @@ use hblite_model::{ColumnFamilyDescriptor, Error, Exception, Result, TableDescri
 
 /// The setting of a table or family that names its store file tracker.
 const FILE_TRACKER: &str = "hbase.store.file-tracker.impl";
-/// What to do about something that only HBase can read.
-pub(super) const USE_EXPORT: &str = "copy the table out of HBase with a client, or load its \
+/// What to do if only HBase can read something.
+const USE_EXPORT: &str = "copy the table out of HBase with a client, or load its \
                                      HFiles with `hblite load-hfiles`";
 
 /// Refuses a table whose files hblite cannot find or read.

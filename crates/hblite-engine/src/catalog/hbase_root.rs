@@ -17,22 +17,19 @@
 //!
 //! Threads: one, before the store is open.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use hblite_env::FileSystem;
-use hblite_model::{Error, Exception, META_ENCODED_NAME, Result, TableState};
+use hblite_model::{Error, Exception, META_ENCODED_NAME, RegionInfo, Result, TableState};
 
-use super::foreign_settings::{self, USE_EXPORT};
-
+use super::foreign_settings;
 use super::survey::CatalogSurvey;
 use super::table_rows::{group_rows, namespace_row};
 use super::{descriptor_file, loss, master_procedures, meta, orphans};
 use crate::layout::Layout;
+use crate::store::manifest;
 use crate::wal::hbase::{HBaseLogs, region_dirs};
-
-/// The family of hbase:meta in which HBase 3 keeps namespaces.
-const NAMESPACE_FAMILY: &str = "ns";
 
 /// Refuses what hblite cannot read. Changes nothing.
 ///
@@ -54,17 +51,34 @@ pub(crate) fn examine(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
 /// Refuses logs that do not belong to the tables in hbase:meta.
 ///
 /// # Errors
-/// `Io` that names a region and its entries in the log.
-pub(crate) fn check_logs(logs: &HBaseLogs, survey: &CatalogSurvey, layout: &Layout) -> Result<()> {
+/// `Io` that names a region and what the log has of it.
+pub(crate) fn check_logs(
+    fs: &dyn FileSystem,
+    logs: &HBaseLogs,
+    survey: &CatalogSurvey,
+    layout: &Layout,
+) -> Result<()> {
     let rows: Vec<_> = survey.rows.iter().map(meta::parse).collect::<Result<_>>()?;
     let tables = group_rows(rows);
-    let served = tables.values().filter(|(state, _)| *state == TableState::Enabled);
-    let rows = served.flat_map(|(_, rows)| rows).filter(|row| !row.info.is_split);
+    let (served, disabled): (Vec<_>, Vec<_>) =
+        tables.values().partition(|(state, _)| *state == TableState::Enabled);
+    let closed: HashMap<&str, &RegionInfo> = disabled
+        .iter()
+        .flat_map(|(_, rows)| rows)
+        .map(|row| (row.info.encoded_name(), &row.info))
+        .collect();
+    let rows = served.iter().flat_map(|(_, rows)| rows).filter(|row| !row.info.is_split);
     let mut in_service: HashSet<&str> = rows.map(|row| row.info.encoded_name()).collect();
     let namespace = namespace_row();
     in_service.extend([META_ENCODED_NAME, namespace.info.encoded_name()]);
     for (name, region) in &logs.regions {
-        if !in_service.contains(name.as_str()) && !region.is_closed {
+        // HBase flushed it, and named the file after the last id, before it disabled the table.
+        let is_flushed = match closed.get(name.as_str()) {
+            Some(info) => manifest::opened_by_hbase(fs, &layout.region_dir(info))?
+                .is_some_and(|flushed| flushed >= region.last_id),
+            None => false,
+        };
+        if !in_service.contains(name.as_str()) && !region.is_closed && !is_flushed {
             let what = format!(
                 "the logs of Apache HBase below it have writes to region {name}, up to sequence id \
                  {}, and hbase:meta in this directory has no such region in service: a log of \
@@ -94,14 +108,10 @@ fn check_parts(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
         let what = "WALs is missing: its logs are in another directory (hbase.wal.dir) or lost";
         return refused(root, what, "Move WALs and MasterData/WALs below the root");
     }
-    let meta_dir = layout.region_dir(&hblite_model::RegionInfo::meta());
+    let meta_dir = layout.region_dir(&RegionInfo::meta());
     if !exists(&meta_dir)? {
         let what = format!("hbase:meta has no directory {}", meta_dir.display());
         return refused(root, &what, "Restore it from a copy of the directory");
-    }
-    if exists(&meta_dir.join(NAMESPACE_FAMILY))? {
-        let what = "hbase:meta has the family ns, in which HBase 3 keeps namespaces";
-        return refused(root, what, USE_EXPORT);
     }
     Ok(())
 }

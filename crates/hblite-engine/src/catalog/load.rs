@@ -20,6 +20,7 @@ use super::Catalog;
 use super::descriptor_file::{self, Safety};
 use super::meta::{self, RegionRow, ServerName};
 use super::meta_table::{MetaTables, for_each_row, highest_timestamp};
+use super::namespace_family;
 use super::open_regions::{open_all, open_region};
 use super::open_report::OpenReport;
 use super::orphans;
@@ -222,14 +223,10 @@ impl Catalog {
     /// # Errors
     /// `Io`.
     pub(crate) fn load_namespaces(&self) -> Result<()> {
-        let mut namespaces = BTreeMap::new();
+        self.take_in_namespace_family()?;
         let region = self.route(&TableName::namespace_table(), b"")?;
-        for_each_row(&region, &Scan::new(), |row| {
-            if let Some(namespace) = meta::parse_namespace(row)? {
-                namespaces.insert(namespace.name.clone(), namespace);
-            }
-            Ok(())
-        })?;
+        let found = namespace_family::namespaces(&region, meta::INFO)?.into_iter();
+        let mut namespaces: BTreeMap<_, _> = found.map(|found| (found.name.clone(), found)).collect();
         for name in self.namespaces_of_rebuilt_tables() {
             if let Entry::Vacant(missing) = namespaces.entry(name) {
                 let namespace = NamespaceDescriptor::new(missing.key());
@@ -306,18 +303,22 @@ fn open_built_in(
 ) -> Result<Arc<Region>> {
     let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
     let dir = layout.table_descriptor_dir(row.info.table());
-    let descriptor = match descriptor_file::read(fs, &dir, built_in.name()) {
-        Ok(Some(descriptor)) if has_families_of(&descriptor, &built_in) => descriptor,
+    let written = match descriptor_file::read(fs, &dir, built_in.name()) {
+        Ok(Some(written)) if has_families_of(&written, &built_in) => Some(written),
         Err(error) if error.kind() != ErrorKind::Corrupt => return Err(error),
-        // The file was never synced: a power cut may have removed it, or its content.
-        Ok(_) | Err(_) => {
-            fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
-            descriptor_file::write(fs, &dir, &built_in, Safety::Written)?;
-            built_in.clone()
-        }
+        // No open waited for the file to be durable: a power cut may have taken it.
+        Ok(_) | Err(_) => None,
     };
-    // hbase:meta cannot be altered, and the file has no checksum: a damaged one must not hide rows.
-    let descriptor = if built_in.name().is_meta() { built_in } else { descriptor };
+    let descriptor = match (built_in.name().is_meta(), &written) {
+        // Nothing alters hbase:meta, and a damaged file must not hide rows.
+        (true, _) => namespace_family::meta_descriptor(fs, layout, written.as_ref())?,
+        (false, Some(written)) => written.clone(),
+        (false, None) => built_in,
+    };
+    if written.is_none() {
+        fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
+        descriptor_file::write(fs, &dir, &descriptor, Safety::Written)?;
+    }
     region_info_file::ensure(fs, layout, &row.info)?;
     open_region(context, row, &Arc::new(descriptor))
 }

@@ -12,6 +12,7 @@
 //!                      info:server_0001, …    of replicas: see `replicas`
 //!                      info:merge0000, …      "PBUF" RegionInfo: parents, until they go
 //!   row: table name    table:state            TableState { 1 state }
+//!   row: namespace     ns:d                   of HBase 3: see `namespace_family`
 //! hbase:namespace
 //!   row: namespace     info:d                 NamespaceDescriptor { 1 name, 2 configuration }
 //! ```
@@ -32,6 +33,8 @@ use super::region_info_file;
 
 pub(crate) const INFO: &str = "info";
 pub(crate) const TABLE: &str = "table";
+/// The family of HBase 3 for namespaces.
+pub(super) const NAMESPACES: &str = "ns";
 const REPLICATION_BARRIER: &str = "rep_barrier";
 
 const REGION_INFO: &str = "regioninfo";
@@ -104,21 +107,29 @@ pub(crate) enum MetaRow {
 
 /// The table hbase:meta (`FSTableDescriptors.createMetaTableDescriptorBuilder`).
 pub(crate) fn meta_descriptor() -> TableDescriptor {
-    let family = |name: &str| {
-        in_memory(name)
-            .with_data_block_encoding(DataBlockEncoding::RowIndexV1)
-            .with_bloom(BloomType::RowCol)
-    };
-    let small =
-        |name: &str| family(name).with_versions(META_VERSIONS).with_block_size(META_BLOCK_SIZE);
-    let families =
-        [small(INFO), small(TABLE), family(REPLICATION_BARRIER).with_versions(VERSIONS_ALL)];
+    let barrier = meta_family(REPLICATION_BARRIER).with_versions(VERSIONS_ALL);
+    let families = [small_meta_family(INFO), small_meta_family(TABLE), barrier];
     let mut attributes = TableDescriptor::new(TableName::meta()).attributes().clone();
     let endpoint = "|org.apache.hadoop.hbase.coprocessor.MultiRowMutationEndpoint|536870911|";
     for (name, value) in [("IS_META", "true"), ("coprocessor$1", endpoint)] {
         attributes.insert(name.to_owned(), value.to_owned());
     }
     TableDescriptor::from_parts(TableName::meta(), attributes, families)
+}
+
+/// The family of hbase:meta in which HBase 3 keeps namespaces.
+pub(super) fn namespace_family() -> ColumnFamilyDescriptor {
+    small_meta_family(NAMESPACES)
+}
+
+fn small_meta_family(name: &str) -> ColumnFamilyDescriptor {
+    meta_family(name).with_versions(META_VERSIONS).with_block_size(META_BLOCK_SIZE)
+}
+
+fn meta_family(name: &str) -> ColumnFamilyDescriptor {
+    in_memory(name)
+        .with_data_block_encoding(DataBlockEncoding::RowIndexV1)
+        .with_bloom(BloomType::RowCol)
 }
 
 /// The table hbase:namespace (`TableDescriptorBuilder.NAMESPACE_TABLEDESC`).
@@ -281,6 +292,11 @@ pub(super) fn delete_namespace(name: &str, timestamp: i64) -> Mutation {
     Delete::at(name, timestamp).family(INFO).into()
 }
 
+/// Forgets a namespace, in hbase:meta.
+pub(super) fn empty_namespace_family(name: &str, timestamp: i64) -> Mutation {
+    Delete::at(name, timestamp).family(NAMESPACES).into()
+}
+
 /// What a row of hbase:meta is about: the encoded name of a region, or the name of a table.
 pub(super) fn short_name(row: &[u8]) -> &[u8] {
     let encoded = row.strip_suffix(b".").filter(|row| row.contains(&b','));
@@ -345,12 +361,16 @@ fn parse_region(row: &RowResult) -> Result<RegionRow> {
     Ok(RegionRow { info, open_sequence_number, daughters, merge_parents })
 }
 
-/// What a row of hbase:namespace says; `None` if it is not a namespace.
+/// The namespace in a row of hbase:namespace (family `info`) or hbase:meta (family `ns`); `None` if
+/// the row has none.
 ///
 /// # Errors
 /// `Io` if the descriptor makes no sense.
-pub(super) fn parse_namespace(row: &RowResult) -> Result<Option<NamespaceDescriptor>> {
-    let Some(message) = row.value(INFO, NAMESPACE_DESCRIPTOR) else {
+pub(super) fn parse_namespace(
+    row: &RowResult,
+    family: &str,
+) -> Result<Option<NamespaceDescriptor>> {
+    let Some(message) = row.value(family, NAMESPACE_DESCRIPTOR) else {
         return Ok(None);
     };
     let mut namespace = NamespaceDescriptor::new("");
@@ -457,7 +477,7 @@ mod tests {
         let namespace = NamespaceDescriptor::new("ns").with_property("k", "v");
         let row = result(&[&put_namespace(&namespace, 5)]);
         assert_eq!(row.value("info", "d"), Some(&b"\x0a\x02ns\x12\x06\x0a\x01k\x12\x01v"[..]));
-        assert_eq!(parse_namespace(&row).unwrap(), Some(namespace));
+        assert_eq!(parse_namespace(&row, INFO).unwrap(), Some(namespace));
     }
 
     #[test]

@@ -41,6 +41,7 @@ pub(crate) mod meta;
 mod meta_table;
 mod modify;
 mod namespace;
+mod namespace_family;
 mod open_regions;
 mod open_report;
 pub(crate) mod orphans;

@@ -17,7 +17,7 @@ use hblite_model::{Error, RegionInfo, Result};
 
 use super::descriptor_file::encode_table_name;
 use crate::layout::Layout;
-use crate::sealed;
+use crate::sealed::{self, Seal};
 
 /// What to do about a file that names another region.
 const REMEDY: &str = "if the directory is the region's, remove the file, and the next open writes \
@@ -51,13 +51,17 @@ pub(super) fn decode(bytes: &[u8]) -> Result<RegionInfo> {
 
 /// The region that a `.regioninfo` names; `None` if it names none or its checksum is wrong.
 pub(crate) fn decode_file(content: &[u8]) -> Option<RegionInfo> {
+    decode_with_seal(content).map(|(info, _)| info)
+}
+
+fn decode_with_seal(content: &[u8]) -> Option<(RegionInfo, Seal)> {
     let mut message = content.strip_prefix(protobuf::MAGIC.as_slice())?;
     let length = protobuf::read_varint(&mut message)?;
     if message.len() as u64 != length {
         return None;
     }
-    let (fields, _) = sealed::unseal(message).ok()?;
-    RegionInfo::from_bytes(fields)
+    let (fields, seal) = sealed::unseal(message).ok()?;
+    RegionInfo::from_bytes(fields).map(|info| (info, seal))
 }
 
 /// Whether these identify the same region; the other fields change over its lifetime.
@@ -86,10 +90,11 @@ pub(super) fn ensure(fs: &dyn FileSystem, layout: &Layout, info: &RegionInfo) ->
     let io = |error| Error::io("cannot write", &path, error);
     let content = file_content(info);
     if fs.exists(&path).map_err(io)? {
-        // A power cut may have left a part of it, or zeros, since it was never synced.
-        match decode_file(&fs.read(&path).map_err(io)?) {
-            Some(found) if is_same_region(&found, info) => return Ok(()),
-            Some(found) => {
+        // A power cut may have left a part of it, or zeros: nothing waited for it to be safe.
+        match decode_with_seal(&fs.read(&path).map_err(io)?) {
+            Some((found, _)) if is_same_region(&found, info) => return Ok(()),
+            Some((found, Seal::Absent)) if is_first_of_merged(&found, info) => {}
+            Some((found, _)) => {
                 return Err(sealed::damaged(&path, other_region(&found, info), REMEDY));
             }
             None => {}
@@ -98,6 +103,17 @@ pub(super) fn ensure(fs: &dyn FileSystem, layout: &Layout, info: &RegionInfo) ->
     }
     fs.create_dir_all(&layout.region_dir(info)).map_err(io)?;
     fs.create(&path).and_then(|mut file| file.write_all(&content)).map_err(io)
+}
+
+/// Whether `found` can be the first of the regions that `info` was merged from. HBase 2.4 leaves its
+/// file in the directory of the merged region.
+fn is_first_of_merged(found: &RegionInfo, info: &RegionInfo) -> bool {
+    let ends_before = info.end_key().is_empty() || found.end_key() < info.end_key();
+    found.table() == info.table()
+        && found.start_key() == info.start_key()
+        && !found.end_key().is_empty()
+        && ends_before
+        && found.region_id() < info.region_id()
 }
 
 /// What is wrong with a `.regioninfo` that names another region than hbase:meta.
@@ -187,5 +203,34 @@ mod tests {
         replace(&file_content(&other));
         let error = ensure(&fs, &layout, &info()).unwrap_err();
         assert_eq!(error.file(), Some(&*path));
+    }
+
+    #[test]
+    fn the_file_of_the_first_merged_region_is_replaced_if_hbase_left_it() {
+        let fs = MemFileSystem::new();
+        let layout = Layout::new(Path::new("/d"));
+        let table: hblite_model::TableName = "n:t".parse().unwrap();
+        let merged = RegionInfo::new(table.clone(), b"a", b"m", 300);
+        let path = layout.region_info_file(&merged);
+        ensure(&fs, &layout, &merged).unwrap();
+        let unsealed = |info: &RegionInfo| {
+            let message = message(info).finish();
+            let mut content = protobuf::MAGIC.to_vec();
+            protobuf::write_varint(&mut content, message.len() as u64);
+            content.extend_from_slice(&message);
+            content
+        };
+        let region = |start: &[u8], end: &[u8], id| RegionInfo::new(table.clone(), start, end, id);
+        let first = region(b"a", b"f", 299);
+        let others = [region(b"f", b"m", 299), region(b"a", b"x", 299), region(b"a", b"f", 301)];
+        let refused = others.iter().map(unsealed).chain([file_content(&first)]);
+        for (content, is_replaced) in
+            refused.map(|content| (content, false)).chain([(unsealed(&first), true)])
+        {
+            fs.remove_file(&path).unwrap();
+            fs.create(&path).unwrap().write_all(&content).unwrap();
+            assert_eq!(ensure(&fs, &layout, &merged).is_ok(), is_replaced);
+        }
+        assert_eq!(fs.read(&path).unwrap(), file_content(&merged));
     }
 }

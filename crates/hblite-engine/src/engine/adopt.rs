@@ -80,8 +80,14 @@ pub(super) fn meta_entries(env: &Env, logs: &HBaseLogs) -> Result<Vec<MetaEntry>
 ///
 /// # Errors
 /// `Io` that names the region.
-pub(super) fn check(logs: &HBaseLogs, survey: &CatalogSurvey, layout: &Layout) -> Result<()> {
-    if logs.is_empty() { Ok(()) } else { hbase_root::check_logs(logs, survey, layout) }
+pub(super) fn check(
+    env: &Env,
+    logs: &HBaseLogs,
+    survey: &CatalogSurvey,
+    layout: &Layout,
+) -> Result<()> {
+    let fs = env.fs.as_ref();
+    if logs.is_empty() { Ok(()) } else { hbase_root::check_logs(fs, logs, survey, layout) }
 }
 
 /// Replays the logs into hbase:meta.

@@ -72,7 +72,7 @@ impl Engine {
             return Ok(Found { recovery, rebuild: None, hbase_logs });
         }
         let survey = CatalogSurvey::read(env, layout, &entries, salvage)?;
-        adopt::check(&hbase_logs, &survey, layout)?;
+        adopt::check(env, &hbase_logs, &survey, layout)?;
         let had_files = layout.marker_of(fs, place)?.catalog_has_files;
         let losses = loss::find(fs, layout, had_files, &survey, &recovery)?;
         let rebuild = match (losses.is_empty(), salvage) {

@@ -65,6 +65,10 @@ final class Fixture {
     for (byte[] family : new byte[][] {F, G}) {
       table.setColumnFamily(ColumnFamilyDescriptorBuilder.newBuilder(family).setMaxVersions(3).build());
     }
-    admin.createTable(table.build(), splits.length == 0 ? null : splits);
+    if (splits.length == 0) {
+      admin.createTable(table.build());
+    } else {
+      admin.createTable(table.build(), splits);
+    }
   }
 }

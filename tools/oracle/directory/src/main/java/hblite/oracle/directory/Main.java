@@ -11,6 +11,8 @@ import org.apache.hadoop.hbase.codec.KeyValueCodecWithTags;
 
 /** Works on the tables of a cluster, or prints all that is in it, whichever server it is. */
 public final class Main {
+  private static final String REGISTRY = "hbase.client.registry.impl";
+
   private Main() {}
 
   /**
@@ -49,6 +51,8 @@ public final class Main {
     Configuration configuration = HBaseConfiguration.create();
     configuration.set(HConstants.ZOOKEEPER_QUORUM, hostAndPort[0]);
     configuration.set(HConstants.ZOOKEEPER_CLIENT_PORT, hostAndPort[1]);
+    // HBase 3 would look for a master at its usual port.
+    configuration.set(REGISTRY, "org.apache.hadoop.hbase.client.ZKConnectionRegistry");
     // Times to live are tags, which a client gets through this codec alone.
     configuration.set(HConstants.RPC_CODEC_CONF_KEY, KeyValueCodecWithTags.class.getName());
     return configuration;
