@@ -226,7 +226,8 @@ impl Catalog {
         self.take_in_namespace_family()?;
         let region = self.route(&TableName::namespace_table(), b"")?;
         let found = namespace_family::namespaces(&region, meta::INFO)?.into_iter();
-        let mut namespaces: BTreeMap<_, _> = found.map(|found| (found.name.clone(), found)).collect();
+        let mut namespaces: BTreeMap<_, _> =
+            found.map(|found| (found.name.clone(), found)).collect();
         for name in self.namespaces_of_rebuilt_tables() {
             if let Entry::Vacant(missing) = namespaces.entry(name) {
                 let namespace = NamespaceDescriptor::new(missing.key());
