@@ -105,8 +105,8 @@ pub(super) fn ensure(fs: &dyn FileSystem, layout: &Layout, info: &RegionInfo) ->
     fs.create(&path).and_then(|mut file| file.write_all(&content)).map_err(io)
 }
 
-/// Whether `found` can be the first of the regions that `info` was merged from. HBase 2.4 leaves its
-/// file in the directory of the merged region.
+/// Whether `found` can be the first of the regions that `info` was merged from. HBase 2.4 leaves
+/// the file of that one in the directory of the merged region.
 fn is_first_of_merged(found: &RegionInfo, info: &RegionInfo) -> bool {
     let ends_before = info.end_key().is_empty() || found.end_key() < info.end_key();
     found.table() == info.table()
