@@ -4,6 +4,7 @@ mod advise;
 mod own_data;
 mod run;
 mod watch;
+mod watched_keys;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

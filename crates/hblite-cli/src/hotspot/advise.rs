@@ -23,7 +23,7 @@ pub(crate) struct AdviseArguments {
     #[arg(long, value_name = "DESIGN", required_unless_present = "keys")]
     key: Option<String>,
     /// File with a sample of keys in write order, one per line, as HBase's shell prints them; or
-    /// recorded data: .csv or .tsv with a header line, .jsonl
+    /// recorded data: .csv or .tsv with a header line, .jsonl, .parquet
     #[arg(long, value_name = "FILE", required_unless_present = "table")]
     keys: Option<PathBuf>,
     /// Table to read the keys from, in the store or cluster of --dir

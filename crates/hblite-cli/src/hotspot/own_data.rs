@@ -17,12 +17,12 @@ use crate::transfer::place::{self, Missing};
 /// Which data.
 #[derive(Debug, Args)]
 pub(super) struct OwnDataArguments {
-    /// File of recorded data, - for standard input: CSV or TSV with a header line, JSON lines, or
-    /// with --key the keys of a table, one per line. The designs of --design are run over its
-    /// fields
+    /// File of recorded data, - for standard input: CSV or TSV with a header line, JSON lines,
+    /// Parquet, or with --key the keys of a table, one per line. The designs of --design are run
+    /// over its fields
     #[arg(long, value_name = "FILE", requires = "design", conflicts_with = "table")]
     pub(super) keys: Option<PathBuf>,
-    /// Format of the data: csv, tsv or jsonl [default: by the file's name]
+    /// Format of the data: csv, tsv, jsonl or parquet [default: by the file's name]
     #[arg(long, value_name = "FORMAT", requires = "keys")]
     format: Option<Format>,
     /// Design of the recorded keys
@@ -102,8 +102,8 @@ impl OwnDataArguments {
             (_, Some(format)) => Table::read(source, format),
             (None, None) => {
                 return Err(format!(
-                    "{shown}: name the form of the data with --format csv, tsv or jsonl, or the \
-                     design of its keys with --key"
+                    "{shown}: name the form of the data with --format csv, tsv, jsonl or parquet, \
+                     or the design of its keys with --key"
                 ));
             }
         };

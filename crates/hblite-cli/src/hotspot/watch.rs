@@ -7,15 +7,17 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use hblite::Clock as _;
+use hblite::{Clock as _, Connection};
 use hblite_hotspot::report::{greatest, terminal_heat_map};
 use hblite_hotspot::result::{self, Metric, RunResult};
-use hblite_hotspot::watch::{Reading, tables, verdict, watched};
+use hblite_hotspot::watch::{Reading, Verdict, hot_keys, tables, verdict, watched};
 use serde_json::Value;
 
+use super::watched_keys::sampled;
 use super::{FailIf, judge};
 use crate::output::{FAILURE, fail, print, tell};
 use crate::terminal::width;
+use crate::transfer::place::connect;
 
 /// Maximum size of a line of a recording, and of a document from a server.
 const DOCUMENT_MAX: u64 = 64 << 20;
@@ -83,7 +85,8 @@ Sources:
   FILE                                 a recording: --record writes one. A line may also be
                                        {\"time_ms\": ..., \"documents\": [...]} with answers of
                                        the URLs above
-JMX does not contain the keys of regions: they are shown by their encoded names.";
+Keys: with hbase://, the cells that were written in the hot region meanwhile are searched for; hblite
+serve samples keys. JMX and REST have none, and JMX has only the encoded names of regions.";
 
 pub(crate) fn run(arguments: &WatchArguments) -> ExitCode {
     match watch(arguments) {
@@ -98,8 +101,12 @@ fn watch(arguments: &WatchArguments) -> Result<Vec<RunResult>, String> {
     if !others.is_empty() && !arguments.sources.iter().all(|source| source.starts_with("http://")) {
         return Err("only http:// URLs can be given together".to_owned());
     }
+    let cluster = match is_url && !first.starts_with("http://") {
+        true => Some(connect(first)?),
+        false => None,
+    };
     let readings = match is_url {
-        true => live(arguments)?,
+        true => live(arguments, cluster.as_ref())?,
         false => recorded(Path::new(first))?,
     };
     if let Some(path) = &arguments.record {
@@ -117,18 +124,25 @@ fn watch(arguments: &WatchArguments) -> Result<Vec<RunResult>, String> {
     let servers = if is_url { arguments.sources.len() } else { 1 };
     let results = names.iter().map(|name| watched(&readings, name, servers));
     let results: Vec<RunResult> = results.collect::<Result<_, _>>()?;
-    show(arguments, &results)?;
+    show(arguments, cluster.as_ref(), &readings, &results)?;
     Ok(results)
 }
 
-fn show(arguments: &WatchArguments, results: &[RunResult]) -> Result<(), String> {
+fn show(
+    arguments: &WatchArguments,
+    cluster: Option<&Connection>,
+    readings: &[Reading],
+    results: &[RunResult],
+) -> Result<(), String> {
     let metric = arguments.metric.metric();
     let max = greatest(results, metric);
     for result in results {
         let columns = width().unwrap_or(100);
         let colours = super::run::colours();
         print(&terminal_heat_map(result, (metric, max), columns, 16, colours));
-        for line in verdict(result) {
+        let verdict = verdict(readings, result);
+        let keys = keys(arguments, cluster, &result.design, &verdict);
+        for line in verdict.lines.iter().chain(&keys) {
             print(&format!("  {line}\n"));
         }
         print("\n");
@@ -145,16 +159,41 @@ fn show(arguments: &WatchArguments, results: &[RunResult]) -> Result<(), String>
     Ok(())
 }
 
-/// Reads counters for the requested time.
-fn live(arguments: &WatchArguments) -> Result<Vec<Reading>, String> {
-    let first = &arguments.sources[0];
-    let connection = match first.starts_with("http://") {
-        true => None,
-        false => Some(hblite::connect(first).map_err(|error| error.message().to_owned())?),
+/// Which keys are hot, from where they can be known.
+fn keys(
+    arguments: &WatchArguments,
+    cluster: Option<&Connection>,
+    table: &str,
+    verdict: &Verdict,
+) -> Vec<String> {
+    let url = &arguments.sources[0];
+    let found = match (cluster, &verdict.hot) {
+        (Some(cluster), Some(hot)) => {
+            hot_keys(cluster, hot).map_err(|error| error.message().to_owned())
+        }
+        (None, Some(hot)) if url.starts_with("http://") && url.ends_with("/status") => {
+            sampled(url, hot)
+        }
+        (None, Some(_)) => Ok(vec![NO_KEYS.to_owned()]),
+        (None, None) if !verdict.has_keys => Ok(vec![NO_KEYS.to_owned()]),
+        (_, None) => Ok(Vec::new()),
     };
+    found.unwrap_or_else(|reason| vec![format!("The keys of {table} are not known: {reason}")])
+}
+
+/// Where keys are.
+const NO_KEYS: &str = "The metrics have no keys of requests: watch hbase://ZOOKEEPER:2181/hbase \
+    instead to see which keys are written.";
+
+/// Reads counters for the requested time.
+fn live(
+    arguments: &WatchArguments,
+    connection: Option<&Connection>,
+) -> Result<Vec<Reading>, String> {
+    let first = &arguments.sources[0];
     let read = || -> Result<Reading, String> {
         let time_ms = hblite::SystemClock.now_millis();
-        if let Some(connection) = &connection {
+        if let Some(connection) = connection {
             let status = connection.admin().status();
             let status = status.map_err(|error| error.message().to_owned())?;
             return Ok(Reading::of_status(time_ms, &status));
@@ -176,7 +215,7 @@ fn live(arguments: &WatchArguments) -> Result<Vec<Reading>, String> {
 }
 
 /// The JSON at a URL.
-fn document(url: &str) -> Result<Value, String> {
+pub(super) fn document(url: &str) -> Result<Value, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("{url}: {error}");
     let request = ureq::get(url).header("Accept", "application/json");
     let mut response = request.call().map_err(|error| wrong(&error))?;

@@ -4,6 +4,7 @@
 //! Fields are text at first. What a field is, a number, a time or text, is decided once for all
 //! designs: by the designs that use it, or by its values if none does.
 
+mod parquet;
 mod read;
 mod value;
 

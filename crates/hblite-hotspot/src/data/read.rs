@@ -1,4 +1,4 @@
-//! Reads records from CSV, TSV, JSON lines, or lines that are keys.
+//! Reads records from CSV, TSV, JSON lines, Parquet, lines that are keys, and tables.
 
 use std::fmt;
 use std::io::{self, BufRead, Read};
@@ -11,9 +11,11 @@ use serde_json::Value as Json;
 use super::{BadRecords, Table};
 
 /// Records beyond this number are refused.
-const RECORDS_MAX: usize = 10_000_000;
+pub(super) const RECORDS_MAX: usize = 10_000_000;
 /// Bytes of a line beyond which it is refused.
 const LINE_MAX: u64 = 1 << 20;
+/// Longest Parquet file, in bytes: it is read into memory.
+const PARQUET_MAX: u64 = 1 << 30;
 
 /// The form of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub enum Format {
     Tsv,
     /// An object of texts, numbers and booleans per line.
     JsonLines,
+    /// Parquet: the columns that are not nested.
+    Parquet,
 }
 
 /// Why records cannot be read.
@@ -60,7 +64,8 @@ impl FromStr for Format {
             "csv" => Ok(Self::Csv),
             "tsv" => Ok(Self::Tsv),
             "jsonl" => Ok(Self::JsonLines),
-            _ => Err(format!("{text:?} is not csv, tsv or jsonl")),
+            "parquet" => Ok(Self::Parquet),
+            _ => Err(format!("{text:?} is not csv, tsv, jsonl or parquet")),
         }
     }
 }
@@ -73,6 +78,7 @@ impl Format {
             "csv" => Some(Self::Csv),
             "tsv" | "tab" => Some(Self::Tsv),
             "jsonl" | "ndjson" | "json" => Some(Self::JsonLines),
+            "parquet" | "pq" => Some(Self::Parquet),
             _ => None,
         }
     }
@@ -86,12 +92,13 @@ impl Table {
     /// Reads all records.
     ///
     /// # Errors
-    /// [`ReadError`] with the line.
+    /// [`ReadError`] with the line, or the row group and the column.
     pub fn read(source: impl Read, format: Format) -> Result<Self, ReadError> {
         match format {
             Format::Csv => delimited(source, b','),
             Format::Tsv => delimited(source, b'\t'),
             Format::JsonLines => json_lines(source),
+            Format::Parquet => parquet(source),
         }
     }
 
@@ -196,6 +203,16 @@ fn delimited(source: impl Read, delimiter: u8) -> Result<Table, ReadError> {
         check_count(rows.len())?;
     }
     Ok(Table::new(fields, rows)?)
+}
+
+fn parquet(source: impl Read) -> Result<Table, ReadError> {
+    let mut file = Vec::new();
+    source.take(PARQUET_MAX + 1).read_to_end(&mut file).map_err(ReadError::Io)?;
+    if file.len() as u64 > PARQUET_MAX {
+        let message = "a Parquet file of more than 1 GiB: give a part of its rows or columns";
+        return Err(ReadError::Bad(BadRecords(message.to_owned())));
+    }
+    Ok(super::parquet::read(&file)?)
 }
 
 fn json_lines(source: impl Read) -> Result<Table, ReadError> {

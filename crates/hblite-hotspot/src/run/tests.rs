@@ -277,3 +277,15 @@ fn case_studies_are_run_and_counted() {
         }
     }
 }
+
+/// The counters of regions count the rows of scans, as HBase's do.
+#[test]
+fn reads_are_rows() {
+    let result = run_design("log-keys", "host-lead", &small());
+    let rows: f64 = result.queries.iter().map(|query| query.runs as f64 * query.rows_read).sum();
+    let regions: f64 = result.queries.iter().map(|query| query.runs as f64 * query.regions).sum();
+    let reads = result.counts.sum(Metric::Reads) as f64;
+    // Each query runs once more, to learn its kind.
+    assert!(rows > 1_000.0 && reads >= rows, "{reads} reads of {rows} rows");
+    assert!(reads <= rows + regions + 4.0 * 500.0, "{reads} reads of {rows} rows");
+}

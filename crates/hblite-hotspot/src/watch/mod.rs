@@ -2,13 +2,15 @@
 //!
 //! A [`Reading`] has the counters of one moment. What they grew between two readings is a window of
 //! the same [`Counts`] that a run of a study has, so figures, pages and pictures are the same.
-//! Servers count requests per region and not per key: which key is hot within a region, only hblite
-//! itself can say.
+//! Servers count requests per region and not per key: `keys` finds the keys through a client, from
+//! the times of cells.
 
+mod keys;
 mod reading;
 
 use std::collections::{BTreeMap, HashMap};
 
+pub use keys::{Watched, hot_keys};
 pub use reading::{Reading, RegionReading};
 
 use hblite::bytes::from_string_binary;
@@ -176,8 +178,23 @@ fn result_of(counts: Counts, table: &str, servers: usize) -> RunResult {
 }
 
 /// What is hot in a watched table, in sentences, and what a better design would change.
-pub fn verdict(result: &RunResult) -> Vec<String> {
-    let mut lines = Vec::new();
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// The sentences.
+    pub lines: Vec<String>,
+    /// The region that is hot for writes, if its keys are known.
+    pub hot: Option<Watched>,
+    /// Whether the readings have the keys of regions.
+    pub has_keys: bool,
+}
+
+/// What is hot in a table. `result` is that of these readings.
+pub fn verdict(readings: &[Reading], result: &RunResult) -> Verdict {
+    let table = result.design.as_str();
+    let regions = readings.iter().flat_map(|reading| &reading.regions);
+    let mut own = regions.filter(|region| region.table == table);
+    let has_keys = own.all(|region| region.start.is_some());
+    let mut verdict = Verdict { lines: Vec::new(), hot: None, has_keys };
     for metric in [Metric::Writes, Metric::Reads] {
         let totals = result.counts.totals(metric);
         let (Some(figures), Some(spread)) = (Figures::of(&totals), result.spread.get(metric))
@@ -187,7 +204,7 @@ pub fn verdict(result: &RunResult) -> Vec<String> {
         let what = metric.text();
         let regions = totals.len();
         let windowed = spread.windowed.mean.max_over_mean;
-        lines.push(format!(
+        verdict.lines.push(format!(
             "{} {what} in {regions} regions: in a window, the hottest has {} times the mean; over \
              the whole time, {} times.",
             sum_of(&totals),
@@ -195,12 +212,51 @@ pub fn verdict(result: &RunResult) -> Vec<String> {
             short(figures.max_over_mean)
         ));
         if regions == 1 {
-            lines.push("The table has one region: split it before its load grows.".to_owned());
-        } else if windowed >= HOT {
-            lines.extend(hot(result, metric, &totals));
+            let line = "The table has one region: split it before its load grows.";
+            verdict.lines.push(line.to_owned());
+        }
+        if regions > 1 && windowed < HOT {
+            continue;
+        }
+        let most = hottest(&result.counts, metric, &totals);
+        if regions > 1 {
+            verdict.lines.extend(hot(&result.counts, metric, most, has_keys));
+        }
+        if metric == Metric::Writes && has_keys {
+            let times = readings.first().zip(readings.last());
+            let times_ms = times.map_or((0, 0), |(first, last)| (first.time_ms, last.time_ms));
+            let region = &result.counts.regions[most as usize];
+            let key = from_string_binary;
+            let (start, end) = (key(&region.start), key(&region.end));
+            let table = table.to_owned();
+            verdict.hot = Some(Watched { table, start, end, times_ms, regions });
         }
     }
-    lines
+    verdict
+}
+
+/// The region with the most load: of the last window if it changes from window to window, because
+/// that is where the load is now.
+fn hottest(counts: &Counts, metric: Metric, totals: &[u64]) -> u32 {
+    let overall = (0..totals.len()).max_by_key(|place| totals[*place]).unwrap_or(0);
+    let overall = counts.final_regions()[overall];
+    let mut hot = hot_in_windows(counts, metric);
+    let changes = hot.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    match hot.pop() {
+        Some((_, _, region)) if changes * 2 >= hot.len().max(1) => region,
+        _ => overall,
+    }
+}
+
+/// For each window with load: place of the hottest region, number of regions, its number.
+fn hot_in_windows(counts: &Counts, metric: Metric) -> Vec<(usize, usize, u32)> {
+    let windows = counts.windows.iter().filter_map(|window| {
+        let loads = window.of(metric);
+        let place = (0..loads.len()).max_by_key(|place| loads[*place])?;
+        let region = *counts.layouts[window.layout].get(place)?;
+        (loads[place] > 0).then_some((place, loads.len(), region))
+    });
+    windows.collect()
 }
 
 /// Counters come from other programs, so their sum may be larger than any number.
@@ -209,36 +265,35 @@ fn sum_of(totals: &[u64]) -> u64 {
 }
 
 /// The hottest region, whether it stays the same, and what that means.
-fn hot(result: &RunResult, metric: Metric, totals: &[u64]) -> Vec<String> {
-    let counts = &result.counts;
-    let total = sum_of(totals);
-    let most = (0..totals.len()).max_by_key(|index| totals[*index]).unwrap_or(0);
-    let region = &counts.regions[counts.final_regions()[most] as usize];
-    let (what, share) = (metric.text(), totals[most] as f64 / total.max(1) as f64 * 100.0);
+fn hot(counts: &Counts, metric: Metric, most: u32, has_keys: bool) -> Vec<String> {
+    let windows = hot_in_windows(counts, metric);
+    let region = &counts.regions[most as usize];
+    let total = sum_of(&counts.totals(metric));
+    let own = counts.final_regions().iter().position(|region| *region == most);
+    let share = own.map_or(0, |place| counts.totals(metric)[place]) as f64 / total.max(1) as f64;
     let range = match (region.start.as_str(), region.end.as_str()) {
-        ("", "") => "all keys".to_owned(),
-        ("", end) => format!("the first key to \"{end}\""),
-        (start, "") => format!("\"{start}\" to the last key"),
-        (start, end) => format!("\"{start}\" to \"{end}\""),
+        (name, _) if !has_keys => format!("the region {name}"),
+        ("", "") => "the region of all keys".to_owned(),
+        ("", end) => format!("the region from the first key to \"{end}\""),
+        (start, "") => format!("the region from \"{start}\" to the last key"),
+        (start, end) => format!("the region from \"{start}\" to \"{end}\""),
     };
+    let what = metric.text();
     let mut lines =
-        vec![format!("Hottest for {what}: the region from {range}, with {share:.0} % of them.")];
-    // The hottest place of each window with load.
-    let hottest = counts.windows.iter().filter_map(|window| {
-        let loads = window.of(metric);
-        let place = (0..loads.len()).max_by_key(|place| loads[*place])?;
-        (loads[place] > 0).then_some((place, loads.len()))
-    });
-    let hottest: Vec<(usize, usize)> = hottest.collect();
-    let share_of = |count: usize| count as f64 / hottest.len().max(1) as f64;
-    let moved = hottest.windows(2).filter(|pair| pair[0].0 != pair[1].0).count();
-    let forward = hottest.windows(2).filter(|pair| pair[1].0 > pair[0].0).count();
-    let last = hottest.iter().filter(|(place, regions)| place + 1 == *regions).count();
-    let advice = if metric == Metric::Writes && share_of(last) >= MOST {
+        vec![format!("Hottest for {what}: {range}, with {:.0} % of them.", share * 100.0)];
+    let pairs = || windows.windows(2);
+    let moved = pairs().filter(|pair| pair[0].2 != pair[1].2).count();
+    let forward = pairs().filter(|pair| pair[1].0 > pair[0].0).count();
+    let last = windows.iter().filter(|(place, regions, _)| place + 1 == *regions).count();
+    let is_mostly_last = last as f64 >= MOST * windows.len().max(1) as f64;
+    let advice = if !has_keys && moved * 2 >= windows.len().saturating_sub(1).max(1) {
+        "The hot region changes: what is written or read at one time lies together. Put something \
+         in front of the key that does not grow, such as a salt, a hash or another field."
+    } else if has_keys && metric == Metric::Writes && is_mostly_last {
         "Most of the time it is the last region: keys probably begin with a time or a sequence \
          number. A salt or hash in front of the key spreads them, and a range is then read by one \
          scan per salt; another field in front does so too."
-    } else if moved >= 2 && forward * 2 > moved {
+    } else if has_keys && moved >= 2 && forward * 2 > moved {
         "The hot region moves forward: what is written or read at one time lies together. Put \
          something in front of the key that does not grow, such as a salt, a hash or another field."
     } else {
@@ -246,8 +301,6 @@ fn hot(result: &RunResult, metric: Metric, totals: &[u64]) -> Vec<String> {
          has most of it, put a salt or a time bucket behind the entity."
     };
     lines.push(advice.to_owned());
-    lines
-        .push("hblite hotspot advise compares designs on a sample of the table's keys.".to_owned());
     lines
 }
 
@@ -310,7 +363,9 @@ mod tests {
 
     #[test]
     fn the_verdict_names_the_region_and_the_reason() {
-        let text = verdict(&watched(&readings(), "t", 2).unwrap()).join("\n");
+        let readings = readings();
+        let verdict = verdict(&readings, &watched(&readings, "t", 2).unwrap());
+        let text = verdict.lines.join("\n");
         assert!(text.contains("30 writes in 3 regions"), "{text}");
         // 16 of its own, and 4 of the 9 of its parent, which had two daughters: 20 of 30.
         assert!(
@@ -318,5 +373,60 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("it is the last region"), "{text}");
+    }
+
+    /// What an Apache HBase 2.6.1 gave while a table was filled whose keys begin with the time, two
+    /// seconds of keys per region: its JMX and its REST server's status, four times.
+    fn recorded(text: &str) -> Vec<Reading> {
+        text.lines().map(|line| Reading::parse(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn the_metrics_of_a_real_hbase_are_read() {
+        let jmx = recorded(include_str!("recordings/jmx.jsonl"));
+        let rest = recorded(include_str!("recordings/rest.jsonl"));
+        for readings in [&jmx, &rest] {
+            assert_eq!(tables(readings)[..2], ["web_clicks", "shop:orders"]);
+            let clicks = watched(readings, "web_clicks", 1).unwrap();
+            assert_eq!(clicks.counts.sum(Metric::Writes), 6000);
+            assert_eq!(clicks.counts.sum(Metric::Reads), 300);
+            for window in &clicks.counts.windows {
+                let mut writes = window.writes.clone();
+                writes.sort_unstable();
+                assert_eq!(writes, [0, 0, 0, 2000]);
+            }
+            let orders = watched(readings, "shop:orders", 1).unwrap();
+            assert_eq!(orders.counts.sum(Metric::Writes), 600);
+            assert!(orders.spread.writes.unwrap().windowed.mean.max_over_mean < 1.05);
+        }
+        let said = verdict(&rest, &watched(&rest, "web_clicks", 1).unwrap());
+        let text = said.lines.join("\n");
+        let region =
+            "the region from \"2026-01-31T12:00:04\" to \"2026-01-31T12:00:06\", with 33 %";
+        assert!(text.contains(region), "{text}");
+        assert!(text.contains("The hot region moves forward"), "{text}");
+        let hot = said.hot.unwrap();
+        assert_eq!(
+            (hot.start, hot.end),
+            (b"2026-01-31T12:00:04".into(), b"2026-01-31T12:00:06".into())
+        );
+        assert_eq!((hot.times_ms.1 - hot.times_ms.0) / 1000, 43);
+    }
+
+    /// JMX has no keys: regions have no order, and none is the last one.
+    #[test]
+    fn without_keys_nothing_is_said_about_places() {
+        let jmx = recorded(include_str!("recordings/jmx.jsonl"));
+        let said = verdict(&jmx, &watched(&jmx, "web_clicks", 1).unwrap());
+        let text = said.lines.join("\n");
+        assert!(!said.has_keys && said.hot.is_none());
+        assert!(text.contains("the region 9c241126004e000046fc85dadedee786, with 33 %"), "{text}");
+        assert!(text.contains("The hot region changes"), "{text}");
+        for wrong in ["the last", "forward", "stays"] {
+            assert!(!text.contains(wrong), "{text}");
+        }
+        let master = serde_json::from_str(include_str!("recordings/master.json")).unwrap();
+        let error = Reading::of_documents(1, &[master]).unwrap_err();
+        assert!(error.contains("a master: give the URL of a region server"), "{error}");
     }
 }

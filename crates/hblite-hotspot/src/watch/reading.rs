@@ -125,7 +125,15 @@ fn of_jmx(beans: &[Value]) -> Result<Vec<RegionReading>, String> {
         bean["name"].as_str().is_some_and(|name| name.ends_with("name=RegionServer,sub=Regions"))
     };
     let bean = beans.iter().find(is_it).and_then(Value::as_object);
-    let bean = bean.ok_or("the JMX has no bean name=RegionServer,sub=Regions")?;
+    let Some(bean) = bean else {
+        let is_master =
+            |bean: &Value| bean["name"].as_str().is_some_and(|name| name.contains("name=Master,"));
+        return Err(match beans.iter().any(is_master) {
+            true => "the JMX is that of a master: give the URL of a region server",
+            false => "the JMX has no bean name=RegionServer,sub=Regions",
+        }
+        .to_owned());
+    };
     let mut regions: Vec<RegionReading> = Vec::new();
     for (attribute, value) in bean {
         let Some((region, metric)) = attribute.rsplit_once("_metric_") else { continue };

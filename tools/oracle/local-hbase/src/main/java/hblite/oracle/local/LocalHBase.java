@@ -108,8 +108,9 @@ public final class LocalHBase {
     for (String port : new String[] {HConstants.MASTER_PORT, HConstants.REGIONSERVER_PORT}) {
       configuration.setInt(port, 0);
     }
-    for (String noPage : new String[] {"hbase.master.info.port", "hbase.regionserver.info.port"}) {
-      configuration.setInt(noPage, -1);
+    // Pages and metrics have ports only if system properties of these names give them.
+    for (String page : new String[] {"hbase.master.info.port", "hbase.regionserver.info.port"}) {
+      configuration.setInt(page, Integer.getInteger(page, -1));
     }
     // Files change only when an operation says so, and what a compaction replaced goes at once:
     // a region with leftovers can be neither split nor merged.

@@ -1,0 +1,74 @@
+//! The keys that `hblite serve` has sampled of a hot region, from its console.
+
+use hblite_hotspot::watch::Watched;
+use serde_json::Value;
+
+use super::watch::document;
+
+/// Ranges of keys that are asked for.
+const RANGES: usize = 400;
+
+/// The hottest range of keys within a region, in a sentence. `url` is that of `/status`.
+///
+/// # Errors
+/// The reason why it is not known.
+pub(super) fn sampled(url: &str, hot: &Watched) -> Result<Vec<String>, String> {
+    let base = url.trim_end_matches("/status");
+    let table = hot.table.replace(':', "%3A");
+    let url = format!("{base}/console/api/heat?table={table}&metric=writes&rows={RANGES}");
+    let heat = document(&url)?;
+    let (start, end) = (printed(&hot.start), printed(&hot.end));
+    Ok(hottest(&heat, &start, &end).into_iter().collect())
+}
+
+fn printed(key: &[u8]) -> String {
+    hblite::bytes::to_string_binary(key)
+}
+
+/// The range with the most writes among those within a region.
+fn hottest(heat: &Value, start: &str, end: &str) -> Option<String> {
+    let ranges = heat["ranges"].as_array()?;
+    let region = ranges.iter().find(|range| range["start"] == start)?["region"].as_u64()?;
+    let windows = heat["counts"].as_array()?;
+    let writes = |index: usize| -> f64 {
+        windows.iter().filter_map(|window| window.get(index)?.as_f64()).sum()
+    };
+    let own = |index: &usize| ranges[*index]["region"].as_u64() == Some(region);
+    let own: Vec<usize> = (0..ranges.len()).filter(own).collect();
+    let total: f64 = own.iter().map(|index| writes(*index)).sum();
+    let most = *own.iter().max_by(|left, right| writes(**left).total_cmp(&writes(**right)))?;
+    if own.len() < 2 || total <= 0.0 {
+        return Some("Too few keys of it were sampled to say which of them are hot.".to_owned());
+    }
+    let text = |name: &str| ranges[most][name].as_str().unwrap_or_default();
+    let (from, to) = (text("start"), text("end"));
+    let to = if to.is_empty() && end.is_empty() { "the last key" } else { &format!("\"{to}\"") };
+    Some(format!(
+        "Hot keys, by the sample of hblite serve: {:.0} % of its writes since the server started \
+         went to keys from \"{from}\" to {to}.",
+        writes(most) / total * 100.0
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_hottest_range_of_the_region_is_named() {
+        let range = |start: &str, end: &str, region: u64| json!({ "start": start, "end": end, "region": region });
+        let heat = json!({
+            "ranges": [range("", "b", 0), range("b", "m", 0), range("m", "p", 1), range("p", "", 1)],
+            "counts": [[9, 0, 1, 2], [9, 0, 1, 4]],
+        });
+        let text = hottest(&heat, "m", "").unwrap();
+        assert!(
+            text.contains("75 % of its writes") && text.contains("\"p\" to the last"),
+            "{text}"
+        );
+        let text = hottest(&heat, "", "m").unwrap();
+        assert!(text.contains("100 % ") && text.contains("from \"\" to \"b\""), "{text}");
+        assert_eq!(hottest(&heat, "x", ""), None);
+    }
+}
