@@ -358,7 +358,10 @@ mod tests {
         let readings = [of(i64::MIN, 0), of(0, u64::MAX), of(i64::MAX, 0), of(i64::MAX, u64::MAX)];
         assert_eq!(tables(&readings), ["t"]);
         let result = watched(&readings, "t", 2).unwrap();
-        assert!(verdict(&result)[0].starts_with("18446744073709551615 writes in 2 regions"));
+        assert!(
+            verdict(&readings, &result).lines[0]
+                .starts_with("18446744073709551615 writes in 2 regions")
+        );
     }
 
     #[test]
