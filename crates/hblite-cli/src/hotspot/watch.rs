@@ -85,8 +85,8 @@ Sources:
   FILE                                 a recording: --record writes one. A line may also be
                                        {\"time_ms\": ..., \"documents\": [...]} with answers of
                                        the URLs above
-Keys: with hbase://, the cells that were written in the hot region meanwhile are searched for; hblite
-serve samples keys. JMX and REST have none, and JMX has only the encoded names of regions.";
+Keys: with hbase://, the cells written in the hot region meanwhile are searched for; hblite serve
+samples keys. JMX and REST have none, and JMX has only the encoded names of regions.";
 
 pub(crate) fn run(arguments: &WatchArguments) -> ExitCode {
     match watch(arguments) {

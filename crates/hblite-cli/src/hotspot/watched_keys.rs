@@ -57,9 +57,20 @@ mod tests {
 
     #[test]
     fn the_hottest_range_of_the_region_is_named() {
-        let range = |start: &str, end: &str, region: u64| json!({ "start": start, "end": end, "region": region });
+        let range = |start: &str, end: &str, region: u64| {
+            json!({
+                "start": start,
+                "end": end,
+                "region": region,
+            })
+        };
         let heat = json!({
-            "ranges": [range("", "b", 0), range("b", "m", 0), range("m", "p", 1), range("p", "", 1)],
+            "ranges": [
+                range("", "b", 0),
+                range("b", "m", 0),
+                range("m", "p", 1),
+                range("p", "", 1),
+            ],
             "counts": [[9, 0, 1, 2], [9, 0, 1, 4]],
         });
         let text = hottest(&heat, "m", "").unwrap();
