@@ -47,7 +47,7 @@ fn expected(index: usize) -> Vec<String> {
         if index.is_multiple_of(3) { String::new() } else { format!("k{}", index % 4) },
         (u32::MAX - index as u32).to_string(),
         index.is_multiple_of(7).to_string(),
-        format!("a\\x00\\x{:02X}", 0x80 | index % 16),
+        format!("a\\x00\\x{:02X}", 0x80 | (index % 16)),
         format!("00000000-0000-0000-0000-{index:012x}"),
         format!("-{}.{:02}", index / 100, index % 100).replacen("-0.00", "0.00", 1),
         (19_000_u64 * 86_400_000 + index as u64 * 86_400_000).to_string(),
