@@ -104,6 +104,7 @@ const TWICE: &[&str] = &[
     "logos-codegen",
     "logos-derive",
     "miniz_oxide",
+    "num-bigint",
     "prettyplease",
     "rand",
     "rand_chacha",
