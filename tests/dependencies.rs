@@ -16,6 +16,7 @@ const ALLOWED: &[&str] = &[
     "BSD-2-Clause",
     "BSD-3-Clause",
     "BSL-1.0",
+    "CC0-1.0",
     "MIT",
     "Unicode-3.0",
     "Unlicense",

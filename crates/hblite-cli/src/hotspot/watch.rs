@@ -13,14 +13,12 @@ use hblite_hotspot::result::{self, Metric, RunResult};
 use hblite_hotspot::watch::{Reading, Verdict, hot_keys, tables, verdict, watched};
 use serde_json::Value;
 
-use super::watched_keys::sampled;
+use super::watched_keys::{DOCUMENT_MAX, document, sampled};
 use super::{FailIf, judge};
 use crate::output::{FAILURE, fail, print, tell};
 use crate::terminal::width;
 use crate::transfer::place::connect;
 
-/// Maximum size of a line of a recording, and of a document from a server.
-const DOCUMENT_MAX: u64 = 64 << 20;
 /// Number of tables to show if none is named.
 const TABLES_MAX: usize = 5;
 /// Readings of a recording.
@@ -212,15 +210,6 @@ fn live(
         readings.push(read()?);
     }
     Ok(readings)
-}
-
-/// The JSON at a URL.
-pub(super) fn document(url: &str) -> Result<Value, String> {
-    let wrong = |error: &dyn std::fmt::Display| format!("{url}: {error}");
-    let request = ureq::get(url).header("Accept", "application/json");
-    let mut response = request.call().map_err(|error| wrong(&error))?;
-    let body = response.body_mut().with_config().limit(DOCUMENT_MAX);
-    body.read_json().map_err(|error| wrong(&error))
 }
 
 fn recorded(path: &Path) -> Result<Vec<Reading>, String> {

@@ -1,12 +1,22 @@
-//! The keys that `hblite serve` has sampled of a hot region, from its console.
+//! What servers say over HTTP: documents, and the keys that `hblite serve` has sampled of a hot
+//! region, from its console.
 
 use hblite_hotspot::watch::Watched;
 use serde_json::Value;
 
-use super::watch::document;
-
+/// Maximum size of a line of a recording, and of a document from a server.
+pub(super) const DOCUMENT_MAX: u64 = 64 << 20;
 /// Ranges of keys that are asked for.
 const RANGES: usize = 400;
+
+/// The JSON at a URL.
+pub(super) fn document(url: &str) -> Result<Value, String> {
+    let wrong = |error: &dyn std::fmt::Display| format!("{url}: {error}");
+    let request = ureq::get(url).header("Accept", "application/json");
+    let mut response = request.call().map_err(|error| wrong(&error))?;
+    let body = response.body_mut().with_config().limit(DOCUMENT_MAX);
+    body.read_json().map_err(|error| wrong(&error))
+}
 
 /// The hottest range of keys within a region, in a sentence. `url` is that of `/status`.
 ///

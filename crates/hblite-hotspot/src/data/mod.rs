@@ -46,6 +46,8 @@ impl fmt::Display for BadRecords {
 
 impl std::error::Error for BadRecords {}
 
+/// Records beyond this number are refused.
+const RECORDS_MAX: usize = 10_000_000;
 /// Numbers from here on are taken for milliseconds since 1970: September 2001.
 const MILLIS_MIN: u64 = 1_000_000_000_000;
 const MILLIS_MAX: u64 = 9_999_999_999_999;

@@ -8,10 +8,8 @@ use hblite::filter::{Filter, ListOperator};
 use hblite_rowkey::{Design, Value};
 use serde_json::Value as Json;
 
-use super::{BadRecords, Table};
+use super::{BadRecords, RECORDS_MAX, Table};
 
-/// Records beyond this number are refused.
-pub(super) const RECORDS_MAX: usize = 10_000_000;
 /// Bytes of a line beyond which it is refused.
 const LINE_MAX: u64 = 1 << 20;
 /// Longest Parquet file, in bytes: it is read into memory.

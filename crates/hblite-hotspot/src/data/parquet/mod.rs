@@ -24,8 +24,7 @@ mod tests;
 mod text;
 mod thrift;
 
-use super::read::RECORDS_MAX;
-use super::{BadRecords, Table};
+use super::{BadRecords, RECORDS_MAX, Table};
 use footer::{Chunk, Footer};
 
 /// Begin and end of a file.
