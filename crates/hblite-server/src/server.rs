@@ -139,7 +139,7 @@ impl Server {
         &self.cluster.shared().id
     }
 
-    /// Gives host and port of the region server that clients find a region on.
+    /// Returns the host and port of the region server on which clients find a region.
     pub fn locator(&self) -> RegionLocator {
         let cluster = Arc::clone(self.cluster.shared());
         RegionLocator::new(move |region| {

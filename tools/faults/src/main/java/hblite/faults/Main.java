@@ -36,7 +36,7 @@ import org.apache.hadoop.hbase.util.Bytes;
 
 /**
  * Increments, appends, puts, batches and scans of an unmodified client while calls fail, answers
- * are lost, regions move and split, and servers die. At the end nothing may be lost or doubled.
+ * are lost, regions move and split, and servers die. At the end nothing may be lost or duplicated.
  */
 public final class Main {
   private static final TableName NAME = TableName.valueOf("faults");
@@ -79,7 +79,7 @@ public final class Main {
     configuration.setInt("hbase.rpc.timeout", 5_000);
     configuration.setInt("hbase.client.operation.timeout", 120_000);
     configuration.setInt("hbase.client.scanner.timeout.period", 120_000);
-    // A dead server is asked again at once.
+    // Retry a dead server immediately.
     configuration.setInt("hbase.ipc.client.failed.servers.expiry", 50);
     Http http = new Http("http://127.0.0.1:" + arguments[1]);
     try (Connection connection = ConnectionFactory.createConnection(configuration)) {
@@ -128,7 +128,7 @@ public final class Main {
     threads.shutdown();
     verify();
     System.out.printf(
-        "nothing lost or doubled: %d increments, %d appends, %d rows, %d scans, %d crashes, faults %s%n",
+        "nothing lost or duplicated: %d increments, %d appends, %d rows, %d scans, %d crashes, faults %s%n",
         sum(increments), sum(appends), sum(puts), scans.get(), crashes.get(), happened);
   }
 

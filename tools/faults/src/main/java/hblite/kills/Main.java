@@ -89,7 +89,7 @@ public final class Main {
     configuration.setInt("hbase.rpc.timeout", Math.min(limit, 5_000));
     configuration.setInt("hbase.client.operation.timeout", limit);
     configuration.setInt("hbase.client.scanner.timeout.period", limit);
-    // A dead server is asked again at once.
+    // Retry a dead server immediately.
     configuration.setInt("hbase.ipc.client.failed.servers.expiry", 1);
     return ConnectionFactory.createConnection(configuration);
   }

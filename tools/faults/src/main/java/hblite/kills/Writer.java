@@ -140,7 +140,7 @@ final class Writer implements Runnable {
     CheckAndMutate check = (held == null ? builder.ifNotExists(F, Q)
         : builder.ifEquals(F, Q, bytes(held))).build(put(row, value));
     expecting(kind, Map.of(row, value), () -> {
-      // A repeat of one that was done before the kill finds that its condition no longer holds.
+      // If it was applied before the kill, the retry finds that its condition no longer holds.
       if (!table.checkAndMutate(check).isSuccess()) {
         throw new IOException("the condition did not hold");
       }
