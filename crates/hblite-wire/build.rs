@@ -1,5 +1,5 @@
 //! Compiles the messages in `proto/`, without any tool outside Cargo, and generates a table of the
-//! memory of each of their fields (`src/decoded_size.rs`).
+//! name and the memory of each of their fields (`src/shape.rs`).
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -35,13 +35,13 @@ fn add<'d>(message: &'d DescriptorProto, scope: &str, all: &mut Messages<'d>) {
     all.insert(name, message);
 }
 
-/// The table of `src/decoded_size.rs`, in the order of the names.
+/// The table of `src/shape.rs`, in the order of the names.
 fn shapes(descriptors: &FileDescriptorSet) -> String {
     let mut messages = Messages::new();
     for file in &descriptors.file {
         file.message_type.iter().for_each(|one| add(one, file.package(), &mut messages));
     }
-    let mut table = String::from("static SHAPES: &[Shape] = &[\n");
+    let mut table = String::from("pub(crate) static SHAPES: &[Shape] = &[\n");
     for (name, message) in &messages {
         let mut fields = String::new();
         for field in &message.field {
@@ -53,16 +53,20 @@ fn shapes(descriptors: &FileDescriptorSet) -> String {
                     let index = messages.keys().position(|known| known == name);
                     format!("Kind::Message({})", index.expect("the message is compiled"))
                 }
-                _ => "Kind::Numbers".to_owned(),
+                Type::Bool => "Kind::Numbers(Number::Bool)".to_owned(),
+                Type::Int32 | Type::Int64 => "Kind::Numbers(Number::Signed)".to_owned(),
+                Type::Float | Type::Double => "Kind::Numbers(Number::Float)".to_owned(),
+                _ => "Kind::Numbers(Number::Unsigned)".to_owned(),
             };
             let element = match field.label() {
                 Label::Repeated => element_bytes(field, &messages, 0),
                 _ => 0,
             };
-            let number = field.number();
+            let (number, name) = (field.number(), field.name());
             _ = write!(
                 fields,
-                "Field {{ number: {number}, element_bytes: {element}, kind: {kind} }}, "
+                "Field {{ number: {number}, name: {name:?}, element_bytes: {element}, kind: {kind} \
+                 }}, "
             );
         }
         _ = writeln!(table, "    Shape {{ name: {name:?}, fields: &[{fields}] }},");

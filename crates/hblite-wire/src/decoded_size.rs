@@ -14,33 +14,7 @@
 use hblite_model::protobuf::read_varint;
 use prost::Name;
 
-/// The memory of a field in addition to its struct, if any.
-struct Field {
-    number: u32,
-    /// For each occurrence of the field.
-    element_bytes: u32,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy)]
-enum Kind {
-    /// Bytes of the frame.
-    Bytes,
-    String,
-    /// Numbers, which may be packed.
-    Numbers,
-    /// The message at this position of the table.
-    Message(u16),
-}
-
-/// A message of the protocol.
-struct Shape {
-    /// With its package.
-    name: &'static str,
-    fields: &'static [Field],
-}
-
-include!(concat!(env!("OUT_DIR"), "/shapes.rs"));
+use crate::shape::{Field, Kind, SHAPES, Shape, shape_of};
 
 /// The bytes before an allocation.
 const ALLOCATION_BYTES: usize = 16;
@@ -52,9 +26,8 @@ const DEPTH_MAX: usize = 100;
 /// An upper bound of the memory that decoding `message` as an `M` allocates.
 pub fn decoded_bytes<M: Name>(message: &[u8]) -> usize {
     let name = M::full_name();
-    let index = SHAPES.binary_search_by(|shape| shape.name.cmp(&name));
-    let shape = index.map(|index| &SHAPES[index]);
-    debug_assert!(shape.is_ok(), "{name} is not a message of the protocol");
+    let shape = shape_of(&name);
+    debug_assert!(shape.is_some(), "{name} is not a message of the protocol");
     shape.map_or(0, |shape| bytes_of(shape, message, 0))
 }
 
@@ -99,7 +72,7 @@ fn content_bytes(field: &Field, content: &[u8], depth: usize) -> usize {
         Kind::Bytes => 0,
         Kind::String => content.len() + ALLOCATION_BYTES,
         // Each takes one byte at least.
-        Kind::Numbers => content.len().saturating_mul(field.element_bytes as usize * GROWTH),
+        Kind::Numbers(_) => content.len().saturating_mul(field.element_bytes as usize * GROWTH),
         Kind::Message(_) if depth == DEPTH_MAX => 0,
         Kind::Message(index) => bytes_of(&SHAPES[usize::from(index)], content, depth + 1),
     }

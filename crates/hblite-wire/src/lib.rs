@@ -15,6 +15,7 @@
 //! - [`complaints`] are lines about malformed input, at most so many in a minute
 //! - [`memory`] is the budget that requests and answers are charged to
 //! - [`convert`] converts messages to operations and results to messages
+//! - [`tree`] shows messages by the names of their fields; [`recording`] is a file of calls
 //!
 //! Whatever the bytes, nothing here panics, and an announced length allocates nothing.
 
@@ -32,5 +33,9 @@ mod machine;
 pub mod memory;
 pub mod pb;
 pub mod preamble;
+#[cfg(feature = "recording")]
+pub mod recording;
+mod shape;
+pub mod tree;
 
 pub use exception::RemoteException;
