@@ -16,6 +16,7 @@ mod hotspot;
 mod interrupt;
 mod load_hfiles;
 mod output;
+mod replay;
 mod rowkey;
 mod seed;
 mod serve;
@@ -51,6 +52,8 @@ enum Command {
     Serve(serve::ServeArguments),
     /// Shows a store or a cluster in the browser.
     Console(console::ConsoleArguments),
+    /// Sends the calls of a recording to a server, and reports what is answered differently.
+    Replay(replay::ReplayArguments),
     /// Injects faults into calls, regions and servers of a running `hblite serve`.
     Fault(fault::FaultArguments),
     /// Takes a checkpoint of a running `hblite serve`, to rewind to or to fork.
@@ -102,6 +105,7 @@ fn main() -> ExitCode {
         Command::HFile(command) => hfile::run(command),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Console(arguments) => console::run(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
         Command::Fault(arguments) => fault::run(&arguments),
         Command::Checkpoint(arguments) => state::checkpoint(&arguments),
         Command::Rewind(arguments) => state::rewind(&arguments),

@@ -41,6 +41,11 @@ pub(crate) struct SeedArguments {
 }
 
 impl SeedArguments {
+    /// What a store in memory begins with.
+    pub(crate) fn of(sources: &[PathBuf]) -> Self {
+        Self { sources: sources.to_vec(), export_on_exit: None }
+    }
+
     /// Opens the store in `dir`, or one in memory, seeded if it is new.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use hblite::{ClockMode, Connection, Options};
 use hblite_console::Target;
-use hblite_server::{Log, LogLevel, Server, ServerOptions, ServerPorts};
+use hblite_server::{Log, LogLevel, Recorder, Server, ServerOptions, ServerPorts};
 use hblite_thrift::Complaints;
 use serde_json::json;
 
@@ -66,6 +66,9 @@ pub(crate) struct ServeArguments {
     /// Logs the calls answered with an exception, or all calls, to standard error.
     #[arg(long, value_name = "WHICH")]
     log: Option<Which>,
+    /// Writes every call and its answer to this file, for `hblite replay`.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
     #[command(flatten)]
     seed: SeedArguments,
     /// A setting by its name in hbase-site.xml; may be repeated. docs/server.md lists them.
@@ -139,7 +142,9 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
         ClockKind::Manual => connection.set_clock(ClockMode::Manual(connection.now_millis())),
     }
     .map_err(text)?;
-    let server = Server::start(&connection, settings.server).map_err(text)?;
+    let recorder = arguments.record.as_ref().map(record).transpose().map_err(text)?;
+    let options = settings.server.with_recorder(recorder.clone());
+    let server = Server::start(&connection, options).map_err(text)?;
     let advertise = arguments.advertise.as_deref();
     let complaints = arguments.log.map(|_| Complaints::new(write_line));
     let (wanted, bind) = (&arguments.gateways, arguments.bind);
@@ -149,7 +154,15 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     announce(arguments, &ready_line(server.ports(), &gateways, access.as_ref()))?;
     ending.wait();
     gateways.stop();
-    end(arguments, server, connection)
+    end(arguments, server, recorder, connection)
+}
+
+/// Records calls to this file. What goes wrong is said on standard error.
+fn record(file: &PathBuf) -> hblite::Result<Recorder> {
+    Recorder::create(file, |line| {
+        // As in `log`.
+        let _ = writeln!(std::io::stderr().lock(), "hblite: {line}");
+    })
 }
 
 /// Serves the console on the HTTP port, if there is one.
@@ -223,9 +236,16 @@ fn ready_line(ports: &ServerPorts, gateways: &Gateways, access: Option<&Access>)
     line.to_string()
 }
 
-fn end(arguments: &ServeArguments, server: Server, connection: Connection) -> Result<(), String> {
+fn end(
+    arguments: &ServeArguments,
+    server: Server,
+    recorder: Option<Recorder>,
+    connection: Connection,
+) -> Result<(), String> {
     server.stop();
+    let text = |error: hblite::Error| error.message().to_owned();
+    let recorded = recorder.map_or(Ok(()), |recorder| recorder.finish().map(drop).map_err(text));
     let exported = arguments.seed.export(&connection);
-    let closed = connection.close().map_err(|error| error.message().to_owned());
-    exported.and(closed)
+    let closed = connection.close().map_err(text);
+    recorded.and(exported).and(closed)
 }

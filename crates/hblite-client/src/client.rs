@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hblite_model::{Error, Result, TableName};
+use tokio::time::Instant;
 
 use crate::admin::Admin;
 use crate::locator::{LocateKind, Locator};
@@ -13,7 +14,9 @@ use crate::settings::ClientSettings;
 use crate::shared::Shared;
 use crate::site_xml;
 use crate::table::Table;
-use crate::url::{ClusterAddress, ClusterUrl, ZNODE_PARENT, ZOOKEEPER_PORT, servers};
+use crate::url::{
+    ClusterAddress, ClusterUrl, ServerAddress, ZNODE_PARENT, ZOOKEEPER_PORT, servers,
+};
 
 /// A client of a cluster. Cheap to clone; tasks and threads may share it.
 ///
@@ -86,6 +89,21 @@ impl Client {
     /// Changes tables, regions, namespaces and snapshots.
     pub fn admin(&self) -> Admin {
         Admin::new(Arc::clone(&self.shared))
+    }
+
+    /// Where the active master is, looked up anew.
+    ///
+    /// # Errors
+    /// `Io` if no server says where it is.
+    pub async fn master(&self) -> Result<ServerAddress> {
+        let Shared { rpc, settings, registry, .. } = &*self.shared;
+        let deadline = Instant::now() + settings.rpc_timeout;
+        Ok(registry.master(rpc, settings, deadline).await?)
+    }
+
+    /// Forgets where the regions of a table are: they are looked up anew.
+    pub fn forget_locations(&self, table: &TableName) {
+        self.shared.locator.forget(table);
     }
 
     /// The settings.

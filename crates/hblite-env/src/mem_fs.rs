@@ -109,6 +109,42 @@ impl Tree {
         let dirs = dirs.take_while(move |dir| dir.starts_with(path)).map(|dir| (dir, true));
         dirs.chain(files.take_while(move |file| file.starts_with(path)).map(|file| (file, false)))
     }
+
+    /// Takes a directory out, with everything below it. Costs what is taken, not what is there.
+    fn take(&mut self, dir: &Path) -> (Vec<PathBuf>, Vec<(PathBuf, FileContent)>) {
+        let below = self.below(dir).map(|(path, is_dir)| (path.to_path_buf(), is_dir));
+        let all: Vec<(PathBuf, bool)> =
+            std::iter::once((dir.to_path_buf(), true)).chain(below).collect();
+        let (mut dirs, mut files) = (Vec::new(), Vec::new());
+        for (path, is_dir) in all {
+            if is_dir {
+                dirs.extend(self.dirs.take(&path));
+            } else {
+                files.extend(self.files.remove_entry(&path));
+            }
+        }
+        (dirs, files)
+    }
+}
+
+/// The names of those paths that lie right in a directory. `next` gives the first path from a bound
+/// on; what lies deeper is skipped.
+fn children<'t>(dir: &Path, next: impl Fn(Bound<&Path>) -> Option<&'t Path>) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut from = Bound::Excluded(dir.to_path_buf());
+    while let Some(path) = next(from.as_ref().map(PathBuf::as_path)) {
+        let Ok(rest) = path.strip_prefix(dir) else { break };
+        let mut parts = rest.components();
+        let Some(name) = parts.next() else { break };
+        if parts.next().is_none() {
+            names.extend(name.as_os_str().to_str().map(str::to_owned));
+        }
+        // Behind all that begins with this name: no name has a zero byte.
+        let mut behind = dir.join(name).into_os_string();
+        behind.push("\0");
+        from = Bound::Included(PathBuf::from(behind));
+    }
+    names
 }
 
 fn already_exists(path: &Path) -> io::Error {
@@ -146,11 +182,10 @@ impl FileSystem for MemFileSystem {
         if !tree.is_empty_dir(to) {
             tree.check_free(to)?;
         }
-        let moved = |path: &PathBuf| path.strip_prefix(from).ok().map(|rest| to.join(rest));
-        let dirs = std::mem::take(&mut tree.dirs);
-        tree.dirs = dirs.into_iter().map(|path| moved(&path).unwrap_or(path)).collect();
-        let files = std::mem::take(&mut tree.files);
-        tree.files = files.into_iter().map(|(path, c)| (moved(&path).unwrap_or(path), c)).collect();
+        let (dirs, files) = tree.take(from);
+        let moved = |path: PathBuf| path.strip_prefix(from).map_or(path.clone(), |p| to.join(p));
+        tree.dirs.extend(dirs.into_iter().map(moved));
+        tree.files.extend(files.into_iter().map(|(path, content)| (moved(path), content)));
         Ok(())
     }
 
@@ -163,8 +198,7 @@ impl FileSystem for MemFileSystem {
         if !tree.dirs.contains(path) {
             return Err(not_found(path));
         }
-        tree.dirs.retain(|dir| !dir.starts_with(path));
-        tree.files.retain(|file, _| !file.starts_with(path));
+        tree.take(path);
         Ok(())
     }
 
@@ -181,12 +215,15 @@ impl FileSystem for MemFileSystem {
         if !tree.dirs.contains(path) {
             return Err(not_found(path));
         }
-        let name = |child: &Path| child.file_name()?.to_str().map(str::to_owned);
-        let mut entries: Vec<DirEntry> = tree
-            .below(path)
-            .filter(|(child, _)| child.parent() == Some(path))
-            .filter_map(|(child, is_dir)| Some(DirEntry { name: name(child)?, is_dir }))
-            .collect();
+        let dirs = children(path, |from| {
+            tree.dirs.range::<Path, _>((from, Bound::Unbounded)).next().map(PathBuf::as_path)
+        });
+        let files = children(path, |from| {
+            tree.files.range::<Path, _>((from, Bound::Unbounded)).next().map(|(file, _)| file.as_path())
+        });
+        let dirs = dirs.into_iter().map(|name| DirEntry { name, is_dir: true });
+        let files = files.into_iter().map(|name| DirEntry { name, is_dir: false });
+        let mut entries: Vec<DirEntry> = dirs.chain(files).collect();
         entries.sort_by(|left, right| left.name.cmp(&right.name));
         Ok(entries)
     }

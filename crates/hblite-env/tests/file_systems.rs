@@ -162,3 +162,31 @@ fn links_and_copies_fail_when_told_to() {
     fs.inject(Fault::on(Operation::Sync).in_path("c"));
     assert!(fs.copy(Path::new("a"), Path::new("c")).is_err());
 }
+
+#[test]
+fn a_directory_is_listed_moved_and_removed_with_what_is_below_it_and_nothing_else() {
+    on_each(|fs, dir| {
+        // Names that begin alike, around the directory in every order of bytes.
+        for name in ["a", "a b", "a!", "a-", "a.b", "a0", "ab"] {
+            fs.create_dir_all(&dir.join(name).join("x/y")).unwrap();
+            write(fs, &dir.join(name).join("x/y/file"), name.as_bytes());
+            write(fs, &dir.join(name).join("file"), name.as_bytes());
+        }
+        write(fs, &dir.join("a~"), b"file");
+        let list = |path: &Path| -> Vec<(String, bool)> {
+            let entries = fs.list_dir(path).unwrap().into_iter();
+            entries.map(|entry| (entry.name, entry.is_dir)).collect()
+        };
+        let names = |path: &Path| list(path).into_iter().map(|entry| entry.0).collect::<Vec<_>>();
+        assert_eq!(names(dir), ["a", "a b", "a!", "a-", "a.b", "a0", "ab", "a~"], "{fs:?}");
+        assert_eq!(list(&dir.join("a")), [("file".to_owned(), false), ("x".to_owned(), true)]);
+        assert_eq!(list(&dir.join("a/x")), [("y".to_owned(), true)]);
+        fs.remove_dir_all(&dir.join("a")).unwrap();
+        assert_eq!(names(dir), ["a b", "a!", "a-", "a.b", "a0", "ab", "a~"], "{fs:?}");
+        fs.rename(&dir.join("ab"), &dir.join("a")).unwrap();
+        assert_eq!(names(dir), ["a", "a b", "a!", "a-", "a.b", "a0", "a~"], "{fs:?}");
+        assert_eq!(fs.read(&dir.join("a/x/y/file")).unwrap(), b"ab");
+        assert_eq!(fs.read(&dir.join("a0/x/y/file")).unwrap(), b"a0");
+        assert!(!fs.exists(&dir.join("ab/x")).unwrap());
+    });
+}

@@ -9,6 +9,7 @@
 //! - `faults` are faults on demand, `state_control` returns to earlier states, forks and sets the
 //!   clock, `http` is the admin endpoint
 //! - `places` limits the number of connections
+//! - `recorder` writes calls to a file
 //! - `statistics` counts calls and keeps the last slow ones
 //! - `view` is what the server shows of itself to pages
 //! - [`zookeeper`] is what clients contact first
@@ -25,6 +26,7 @@ mod log;
 mod options;
 mod places;
 mod ports;
+mod recorder;
 mod role;
 mod rpc;
 mod server;
@@ -39,6 +41,7 @@ pub use http::{PAGE_SIZE_MAX_BYTES, PageServer, Pages};
 pub use log::{Log, LogLevel};
 pub use options::{Limits, ServerOptions};
 pub use ports::ServerPorts;
+pub use recorder::{RecordedCalls, Recorder};
 pub use server::Server;
 pub use state_control::{ForkStatus, StateControl};
 pub use statistics::{MethodCalls, SlowCall};

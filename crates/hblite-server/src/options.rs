@@ -8,6 +8,7 @@ use hblite_model::{Error, Result, setters};
 use hblite_wire::memory::MemoryBudget;
 
 use crate::log::Log;
+use crate::recorder::Recorder;
 
 const MIB: usize = 1024 * 1024;
 /// With less than this, no call could be answered.
@@ -53,6 +54,8 @@ pub struct ServerOptions {
     /// Versions that a new family keeps if its request names no number. Default 1
     /// (`hbase.column.max.version`).
     pub family_versions: u32,
+    /// Records all calls of HBase's protocol, but not those of forks; `None` by default.
+    pub recorder: Option<Recorder>,
     /// What clients may do.
     pub limits: Limits,
 }
@@ -70,6 +73,7 @@ impl Default for ServerOptions {
             worker_threads: None,
             log: None,
             family_versions: 1,
+            recorder: None,
             limits: Limits::default(),
         }
     }
@@ -98,6 +102,7 @@ setters! { ServerOptions:
     with_advertise sets advertise: impl Into<Option<String>>;
     with_worker_threads sets worker_threads: impl Into<Option<usize>>;
     with_log sets log: impl Into<Option<Log>>;
+    with_recorder sets recorder: impl Into<Option<Recorder>>;
     with_limits sets limits: Limits;
 }
 

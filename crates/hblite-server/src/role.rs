@@ -1,5 +1,7 @@
 //! The servers behind the ports.
 
+use std::fmt;
+
 /// The number of a region server, from 0.
 pub(crate) type ServerIndex = usize;
 
@@ -8,4 +10,13 @@ pub(crate) type ServerIndex = usize;
 pub(crate) enum Role {
     Master,
     RegionServer(ServerIndex),
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Master => write!(f, "master"),
+            Self::RegionServer(index) => write!(f, "region server {}", index + 1),
+        }
+    }
 }

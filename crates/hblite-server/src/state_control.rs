@@ -130,6 +130,7 @@ impl StateControl {
             zookeeper_port: parent.zookeeper_port.map(|_| 0),
             http_port: parent.http_port.map(|_| 0),
             worker_threads: Some(FORK_WORKER_THREADS),
+            recorder: None,
             ..parent.clone()
         };
         Ok((store, options))

@@ -9,6 +9,8 @@ mod frame;
 mod http;
 #[path = "../../../tests/fuzz/bodies/ports.rs"]
 mod ports;
+#[path = "../../../tests/fuzz/bodies/recording.rs"]
+mod recording;
 #[path = "../../../tests/fuzz/bodies/zookeeper.rs"]
 mod zookeeper;
 

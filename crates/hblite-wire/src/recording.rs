@@ -300,7 +300,11 @@ fn message_json(tree: &Tree, depth: usize) -> Json {
                 && list.len() <= SHOWN_ELEMENTS
             {
                 let is_room = list.len() < SHOWN_ELEMENTS;
-                list.push(if is_room { value_json(&field.value, reading, depth) } else { json!("…") });
+                list.push(if is_room {
+                    value_json(&field.value, reading, depth)
+                } else {
+                    json!("…")
+                });
             }
         } else {
             object.insert(name, value_json(&field.value, reading, depth));
@@ -341,7 +345,11 @@ pub fn cells_to_json(block: &[u8]) -> Json {
         }
         let column = [cell.family(), b":", cell.qualifier()].concat();
         let (row, column, value) = (shown(cell.row()), shown(&column), shown(cell.value()));
-        cells.push(json!(format!("{row}/{column}/{}/{:?} = {value}", cell.timestamp(), cell.cell_type())));
+        cells.push(json!(format!(
+            "{row}/{column}/{}/{:?} = {value}",
+            cell.timestamp(),
+            cell.cell_type()
+        )));
     }
     Json::Array(cells)
 }
@@ -457,7 +465,11 @@ mod tests {
             ("{\"dropped\":1}\n", 1, "first line"),
             ("{\"hblite-recording\":1}\n{\"hblite-recording\":1}\n", 2, "first line"),
             ("{\"hblite-recording\":1}\n\u{1}\n", 2, "expected value"),
-            ("{\"hblite-recording\":1}\n{\"call\":1,\"connection\":1,\"method\":\"m\",\"request_bytes\":\"%\"}\n", 2, "symbol"),
+            (
+                "{\"hblite-recording\":1}\n{\"call\":1,\"connection\":1,\"method\":\"m\",\"request_bytes\":\"%\"}\n",
+                2,
+                "symbol",
+            ),
         ] {
             let error = read(text.as_bytes()).unwrap_err();
             assert_eq!(error.line, line, "{text}");

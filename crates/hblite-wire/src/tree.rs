@@ -74,11 +74,7 @@ impl Tree {
         Self::parse_shape(shape_of(&format!("{PACKAGE}{message_type}")), message, 0)
     }
 
-    fn parse_shape(
-        shape: Option<&'static Shape>,
-        message: Bytes,
-        depth: usize,
-    ) -> Option<Self> {
+    fn parse_shape(shape: Option<&'static Shape>, message: Bytes, depth: usize) -> Option<Self> {
         let mut rest: &[u8] = &message;
         let mut fields = Vec::new();
         while !rest.is_empty() {
@@ -160,9 +156,9 @@ impl Tree {
 
     /// Whether the field with this number may occur more than once.
     pub fn is_repeated(&self, number: u32) -> bool {
-        self.shape.and_then(|shape| shape.field(number)).is_some_and(|field| {
-            field.element_bytes > 0
-        })
+        self.shape
+            .and_then(|shape| shape.field(number))
+            .is_some_and(|field| field.element_bytes > 0)
     }
 
     /// How to read the field with this number.
@@ -274,9 +270,16 @@ pub fn messages_of(service: &str, method: &str) -> (String, String) {
         }
         (
             "MasterService",
-            "CreateTable" | "TruncateTable" | "ModifyTable" | "DeleteColumn" | "FlushTable"
-            | "MergeTableRegions" | "TruncateRegion" | "RestoreSnapshot"
-            | "ModifyTableStoreFileTracker" | "ModifyColumnStoreFileTracker",
+            "CreateTable"
+            | "TruncateTable"
+            | "ModifyTable"
+            | "DeleteColumn"
+            | "FlushTable"
+            | "MergeTableRegions"
+            | "TruncateRegion"
+            | "RestoreSnapshot"
+            | "ModifyTableStoreFileTracker"
+            | "ModifyColumnStoreFileTracker",
         ) => (format!("{method}Request"), "ProcedureResponse".to_owned()),
         ("MasterService", "GetTableDescriptors" | "ListTableDescriptorsByState") => {
             answer("GetTableDescriptorsRequest", "TableDescriptorsResponse")
@@ -333,8 +336,14 @@ mod tests {
         let tree = Tree::parse("GetRequest", request().encode_to_vec().into()).unwrap();
         let get = tree.message("get").unwrap();
         assert_eq!((tree.message_type(), get.message_type()), ("GetRequest", "Get"));
-        assert_eq!((get.bytes("row").unwrap().as_ref(), get.number("max_versions")), (&b"r"[..], Some(3)));
-        assert_eq!((get.field_name(10), get.reading(10)), (Some("existence_only"), Some(Reading::Bool)));
+        assert_eq!(
+            (get.bytes("row").unwrap().as_ref(), get.number("max_versions")),
+            (&b"r"[..], Some(3))
+        );
+        assert_eq!(
+            (get.field_name(10), get.reading(10)),
+            (Some("existence_only"), Some(Reading::Bool))
+        );
         assert!(get.is_repeated(2) && !get.is_repeated(1));
         assert_eq!(tree.encode(), request().encode_to_vec());
     }

@@ -52,7 +52,8 @@ pub(super) async fn serve(
     let limits = dispatcher.limits();
     let memory = dispatcher.memory().account(limits.connection_memory_bytes());
     let mut charge = memory.charge();
-    let hello = shake_hands(&mut stream, dispatcher.shared(), role, &mut charge);
+    let now_ms = dispatcher.now_millis();
+    let hello = shake_hands(&mut stream, dispatcher.shared(), role, &mut charge, now_ms);
     let client = tokio::select! {
         said = tokio::time::timeout(limits.hello_timeout, hello) => match said {
             Ok(Ok(Some(client))) => client,
@@ -169,12 +170,15 @@ impl Connection {
                 Ok(Some(frame)) => {
                     has_frames = true;
                     let request = Request::parse(frame.bytes);
+                    if let (Some(recorded), Ok(request)) = (&self.link.client.recorded, &request) {
+                        recorded.request(request, self.dispatcher.now_millis());
+                    }
                     let (link, turn) = (&self.link, &mut self.turn);
                     let reply = self.dispatcher.dispatch(link, request, frame.charge, turn);
-                    self.output.extend(reply);
+                    self.push(reply);
                 }
                 Err(exception) => {
-                    self.output.push(Reply::of_exception(NO_CALL_ID, &exception));
+                    self.push([Reply::of_exception(NO_CALL_ID, &exception)]);
                     self.is_ending = true;
                 }
             }
@@ -190,9 +194,19 @@ impl Connection {
     /// Takes the answers finished by threads, and lets calls continue that wait for the client.
     fn take_answers(&mut self) {
         let (replies, parked) = self.link.take(self.output.size_bytes());
-        self.output.extend(replies);
+        self.push(replies);
         for call in parked {
             call.resume();
+        }
+    }
+
+    /// Lets answers be sent.
+    fn push(&mut self, replies: impl IntoIterator<Item = Reply>) {
+        for reply in replies {
+            if let Some(recorded) = &self.link.client.recorded {
+                recorded.answer(&reply.response.head, &reply.response.cells);
+            }
+            self.output.push(reply);
         }
     }
 
@@ -220,7 +234,7 @@ impl Connection {
             let exception = self.link.out_of_memory();
             let id = self.incoming.refuse_frame();
             self.is_ending = id.is_none();
-            self.output.push(Reply::of_exception(id.unwrap_or(NO_CALL_ID), &exception));
+            self.push([Reply::of_exception(id.unwrap_or(NO_CALL_ID), &exception)]);
         }
         false
     }

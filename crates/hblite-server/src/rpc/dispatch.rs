@@ -85,6 +85,11 @@ impl Dispatcher {
         &self.connections
     }
 
+    /// The time of the store's clock.
+    pub(super) fn now_millis(&self) -> i64 {
+        self.cluster().engine.now_millis()
+    }
+
     /// How many calls wait for a thread.
     pub(crate) fn queued_calls(&self) -> usize {
         self.handlers.queued_calls()

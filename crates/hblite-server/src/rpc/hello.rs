@@ -1,5 +1,6 @@
 //! How a connection begins: the preamble, and the header with the user and the service.
 
+use bytes::Bytes;
 use hblite_wire::cell_block::{Codec, Compressor};
 use hblite_wire::exception::class;
 use hblite_wire::frame::{NO_CALL_ID, Response, decode_connection_header};
@@ -26,6 +27,7 @@ pub(super) async fn shake_hands(
     cluster: &Shared,
     role: Role,
     charge: &mut MemoryCharge,
+    now_ms: i64,
 ) -> std::io::Result<Option<Client>> {
     if !charge.try_resize(CONNECTION_BYTES) {
         return Ok(None);
@@ -43,7 +45,7 @@ pub(super) async fn shake_hands(
             }
             Ok(Preamble::ConnectionRegistry) => {
                 let answer = pb::GetConnectionRegistryResponse { cluster_id: cluster.id.clone() };
-                let response = Response::new(NO_CALL_ID, &answer, bytes::Bytes::new());
+                let response = Response::new(NO_CALL_ID, &answer, Bytes::new());
                 stream.write_all(&response.head).await?;
                 return Ok(None);
             }
@@ -66,13 +68,18 @@ pub(super) async fn shake_hands(
             }
         }
     }
-    let Some(header) = read_block(stream, charge).await? else {
+    let Some(block) = read_block(stream, charge).await? else {
         return Ok(None);
     };
-    let Ok(header) = decode_connection_header(&header) else {
+    let Ok(header) = decode_connection_header(&block) else {
         return Ok(None);
     };
-    Ok(client_of(&header, cluster, role, stream))
+    let Some(mut client) = client_of(&header, cluster, role, stream) else { return Ok(None) };
+    client.recorded = cluster.options.recorder.as_ref().map(|recorder| {
+        let service = header.service_name.clone().unwrap_or_default();
+        recorder.connection(role.to_string(), service, peer, Bytes::from(block), now_ms)
+    });
+    Ok(Some(client))
 }
 
 /// Reads a length and that many bytes; `None` if they are too many, or there is no memory for them.
@@ -117,5 +124,5 @@ fn client_of(
         .map(|version| (version.version_major.unwrap_or(0), version.version_minor.unwrap_or(0)));
     let host = cluster.host_for(stream.local_addr().ok()?);
     let server = cluster.identity(role).text(&host);
-    Some(Client { role, service, codec, compressor, version, host, server })
+    Some(Client { role, service, codec, compressor, version, host, server, recorded: None })
 }

@@ -74,10 +74,6 @@ impl Outgoing {
         }
     }
 
-    pub(super) fn extend(&mut self, replies: impl IntoIterator<Item = Reply>) {
-        replies.into_iter().for_each(|reply| self.push(reply));
-    }
-
     /// What to write next.
     pub(super) fn slices(&self) -> Vec<IoSlice<'_>> {
         let buffers = self.buffers.iter().take(BUFFERS_MAX);
@@ -125,7 +121,9 @@ mod tests {
             let mut charge = account.charge();
             assert!(charge.try_resize(300));
             let mut output = Outgoing::default();
-            output.extend([reply(10, 0, None), reply(20, 300, Some(charge)), reply(5, 7, None)]);
+            for reply in [reply(10, 0, None), reply(20, 300, Some(charge)), reply(5, 7, None)] {
+                output.push(reply);
+            }
             assert_eq!(output.size_bytes(), 342);
             assert_eq!(output.uncharged_bytes(), 342 + 5 * OVERHEAD - 300);
             while !output.is_empty() {

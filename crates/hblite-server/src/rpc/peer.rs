@@ -3,6 +3,7 @@
 use hblite_wire::cell_block::{Codec, Compressor};
 
 use crate::cluster::Role;
+use crate::recorder::RecordedConnection;
 
 /// The services that hblite has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub(crate) struct Client {
     pub(crate) host: String,
     /// The name of the server that it talks to.
     pub(crate) server: String,
+    /// If its calls are recorded.
+    pub(crate) recorded: Option<RecordedConnection>,
 }
 
 impl Client {

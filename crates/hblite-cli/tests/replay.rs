@@ -1,0 +1,180 @@
+//! `hblite serve --record` and `hblite replay`: what was recorded is answered alike by a new server,
+//! and a changed value is found.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use bytes::Bytes;
+use hblite::{
+    CheckAndMutate, ColumnFamilyDescriptor, Connection, Delete, Get, Increment, Put, Scan,
+    SplitPoints, TableDescriptor, TimeRange,
+};
+use hblite_wire::recording::{Line, Reader};
+use serde_json::Value;
+
+struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Server {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_hblite"))
+            .args(["serve", "--memory", "--rpc-port", "0", "--zookeeper-port", "0", "--no-http"])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let ports: Value = serde_json::from_str(&line).unwrap();
+        Self { child, url: format!("hbase+rpc://127.0.0.1:{}", ports["rpc_port"]) }
+    }
+
+    /// Ends it as a user would. Returns whether it succeeded, and what it said.
+    fn stop(mut self) -> (bool, String) {
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+        let status = self.child.wait().unwrap();
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (status.success(), said)
+    }
+}
+
+/// What a program does: tables with regions, reads and writes of all kinds, and mistakes.
+fn session(connection: &Connection) {
+    let admin = connection.admin();
+    let table = TableDescriptor::new("users".parse().unwrap())
+        .with_family(ColumnFamilyDescriptor::new("f"));
+    admin.create_table_with_splits(&table, &[b"g".to_vec(), b"p".to_vec()]).unwrap();
+    let users = connection.table("users").unwrap();
+    let rows = || ('a'..='z').map(|letter| letter.to_string());
+    let puts: Vec<Put> = rows().map(|row| Put::new(row).add("f", "name", "Ada")).collect();
+    users.put_all(&puts).unwrap();
+    users.put(&Put::new("c").add_at("f", "old", 17, "first")).unwrap();
+    users.increment(&Increment::new("c").add("f", "count", 5)).unwrap();
+    let check = CheckAndMutate::new("c").if_equals("f", "name", "Ada");
+    let check = check.then(Put::new("c").add("f", "name", "Bob"));
+    assert!(users.check_and_mutate(&check).unwrap().is_success);
+    let found = users.get(&Get::new("c")).unwrap();
+    assert_eq!(found.text("f", "name").unwrap(), Some("Bob"));
+    // With the timestamp that the server assigned.
+    let version = found.cells().find(|cell| cell.qualifier() == b"name").unwrap().timestamp();
+    let get = Get::new("c").with_time_range(TimeRange::at(version).unwrap());
+    assert!(!users.get(&get).unwrap().is_empty());
+    users.delete(&Delete::new("d")).unwrap();
+    assert_eq!(users.scan(&Scan::new().with_caching(4)).unwrap().count(), 25);
+    users.get(&Get::new("c").with_family("none")).unwrap_err();
+    admin.flush_table("users").unwrap();
+    admin.disable_table("users").unwrap();
+    admin.enable_table("users").unwrap();
+    assert_eq!(admin.regions("users").unwrap().len(), 3);
+    admin.truncate_table("users", SplitPoints::Discard).unwrap();
+    assert!(users.get(&Get::new("c")).unwrap().is_empty());
+    admin.disable_table("users").unwrap();
+    admin.drop_table("users").unwrap();
+    admin.describe_table("users").unwrap_err();
+}
+
+fn replay(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_hblite")).arg("replay").args(arguments).output().unwrap()
+}
+
+fn record_to(file: &Path) -> (bool, String) {
+    let server = Server::start(&["--record", file.to_str().unwrap()]);
+    let connection = hblite::connect(&server.url).unwrap();
+    session(&connection);
+    connection.close().unwrap();
+    server.stop()
+}
+
+fn lines(file: &Path) -> Vec<Line> {
+    let mut reader = Reader::new(BufReader::new(std::fs::File::open(file).unwrap()));
+    std::iter::from_fn(|| reader.next_line().unwrap()).collect()
+}
+
+#[test]
+fn a_recorded_session_is_answered_alike_and_a_changed_value_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("calls.jsonl");
+    let (is_success, said) = record_to(&file);
+    assert!(is_success, "{said}");
+    let mut lines = lines(&file);
+    let Some(Line::End { calls, dropped: 0 }) = lines.last() else { panic!("{lines:?}") };
+    assert!(*calls > 50, "{calls}");
+
+    let name = file.to_str().unwrap();
+    let output = replay(&[name]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.starts_with(&format!("{calls} calls replayed, 0 differ")), "{text}");
+
+    // A running server, which has seen another session of the same kind.
+    let server = Server::start(&[]);
+    let connection = hblite::connect(&server.url).unwrap();
+    session(&connection);
+    let output = replay(&[name, "--address", &server.url]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+
+    // One value in the answer to a get.
+    let changed = lines.iter_mut().find_map(|line| match line {
+        Line::Call(call) if call.method == "Get" => {
+            let at = |bytes: &[u8]| bytes.windows(3).position(|window| window == b"Bob");
+            for bytes in call.response_bytes.iter_mut().chain([&mut call.response_cells]) {
+                if let Some(at) = at(bytes) {
+                    let mut other = bytes.to_vec();
+                    other[at..at + 3].copy_from_slice(b"Eve");
+                    *bytes = Bytes::from(other);
+                    return Some(());
+                }
+            }
+            None
+        }
+        _ => None,
+    });
+    changed.unwrap();
+    let text: String = lines.iter().map(Line::to_text).collect();
+    std::fs::write(&file, text).unwrap();
+    let output = replay(&[name]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("Get of users") && text.contains(", 1 differ,"), "{text}");
+    assert!(text.contains("recorded Eve, replayed Bob"), "{text}");
+}
+
+#[test]
+fn a_full_disk_ends_the_recording_and_not_the_server() {
+    let full = Path::new("/dev/full");
+    if !full.exists() {
+        return;
+    }
+    let (is_success, said) = record_to(full);
+    assert!(!is_success);
+    assert!(said.contains("the recording /dev/full ends after"), "{said}");
+    assert!(said.contains("No space left on device"), "{said}");
+}
+
+#[test]
+fn a_file_that_is_no_recording_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("calls.jsonl");
+    std::fs::write(&file, "{\"hblite-recording\":9}\n").unwrap();
+    let output = replay(&[file.to_str().unwrap()]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("line 1: the recording has version 9"), "{said}");
+}
