@@ -1,5 +1,5 @@
-//! `hblite serve --record` and `hblite replay`: what was recorded is answered alike by a new server,
-//! and a changed value is found.
+//! `hblite serve --record` and `hblite replay`: a new server gives the recorded answers, and a
+//! changed value is found.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]

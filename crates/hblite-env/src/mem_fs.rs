@@ -219,7 +219,10 @@ impl FileSystem for MemFileSystem {
             tree.dirs.range::<Path, _>((from, Bound::Unbounded)).next().map(PathBuf::as_path)
         });
         let files = children(path, |from| {
-            tree.files.range::<Path, _>((from, Bound::Unbounded)).next().map(|(file, _)| file.as_path())
+            tree.files
+                .range::<Path, _>((from, Bound::Unbounded))
+                .next()
+                .map(|(file, _)| file.as_path())
         });
         let dirs = dirs.into_iter().map(|name| DirEntry { name, is_dir: true });
         let files = files.into_iter().map(|name| DirEntry { name, is_dir: false });

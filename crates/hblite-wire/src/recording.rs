@@ -6,9 +6,8 @@
 //!  "header":"…"}                                                          before its first call
 //! {"call":1,"connection":1,"at_ms":1700000000010,"took_us":250,"method":"CreateTable",…,
 //!  "request":{…},"response":{…},"request_bytes":"…","response_bytes":"…"}
-//! {"dropped":3}                                                           calls that are missing here
-//! {"calls":120,"dropped":3}                                               the last line, of a server
-//!                                                                         that was stopped
+//! {"dropped":3}                                                          calls that are missing
+//! {"calls":120,"dropped":3}                                              the last line
 //! ```
 //!
 //! A call's line is written when it is answered. Its bytes are in base64, as they travelled: the
@@ -466,7 +465,8 @@ mod tests {
             ("{\"hblite-recording\":1}\n{\"hblite-recording\":1}\n", 2, "first line"),
             ("{\"hblite-recording\":1}\n\u{1}\n", 2, "expected value"),
             (
-                "{\"hblite-recording\":1}\n{\"call\":1,\"connection\":1,\"method\":\"m\",\"request_bytes\":\"%\"}\n",
+                "{\"hblite-recording\":1}\n{\"call\":1,\"connection\":1,\"method\":\"m\",\
+                 \"request_bytes\":\"%\"}\n",
                 2,
                 "symbol",
             ),
