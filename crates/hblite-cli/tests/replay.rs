@@ -73,7 +73,8 @@ fn session(connection: &Connection) {
     assert_eq!(found.text("f", "name").unwrap(), Some("Bob"));
     // With the timestamp that the server assigned.
     let version = found.cells().find(|cell| cell.qualifier() == b"name").unwrap().timestamp();
-    let get = Get::new("c").with_time_range(TimeRange::at(version).unwrap());
+    let get =
+        Get::new("c").with_column("f", "name").with_time_range(TimeRange::at(version).unwrap());
     assert!(!users.get(&get).unwrap().is_empty());
     users.delete(&Delete::new("d")).unwrap();
     assert_eq!(users.scan(&Scan::new().with_caching(4)).unwrap().count(), 25);
@@ -82,6 +83,7 @@ fn session(connection: &Connection) {
     admin.disable_table("users").unwrap();
     admin.enable_table("users").unwrap();
     assert_eq!(admin.regions("users").unwrap().len(), 3);
+    admin.disable_table("users").unwrap();
     admin.truncate_table("users", SplitPoints::Discard).unwrap();
     assert!(users.get(&Get::new("c")).unwrap().is_empty());
     admin.disable_table("users").unwrap();
@@ -114,7 +116,7 @@ fn a_recorded_session_is_answered_alike_and_a_changed_value_is_found() {
     assert!(is_success, "{said}");
     let mut lines = lines(&file);
     let Some(Line::End { calls, dropped: 0 }) = lines.last() else { panic!("{lines:?}") };
-    assert!(*calls > 50, "{calls}");
+    assert!(*calls > 30, "{calls}");
 
     let name = file.to_str().unwrap();
     let output = replay(&[name]);
