@@ -131,6 +131,13 @@ fn requests_of_http() {
 }
 
 #[test]
+fn recordings() {
+    let seed = include_bytes!("../../../tests/fuzz/seeds/recording/calls.jsonl");
+    let request = pb::ScanRequest { number_of_rows: Some(3), ..pb::ScanRequest::default() };
+    run(&[seed.to_vec(), request.encode_to_vec()], 2_000, recording::run);
+}
+
+#[test]
 fn requests_of_zookeeper() {
     let path = |path: &str| [&(path.len() as u32).to_be_bytes(), path.as_bytes()].concat();
     let request = |operation: u8, body: &[u8]| [&[operation, body.len() as u8], body].concat();
