@@ -344,13 +344,15 @@ pub fn cells_to_json(block: &[u8]) -> Json {
         }
         let column = [cell.family(), b":", cell.qualifier()].concat();
         let (row, column, value) = (shown(cell.row()), shown(&column), shown(cell.value()));
-        cells.push(json!(format!(
-            "{row}/{column}/{}/{:?} = {value}",
-            cell.timestamp(),
-            cell.cell_type()
-        )));
+        let kind = type_name(&cell);
+        cells.push(json!(format!("{row}/{column}/{}/{kind} = {value}", cell.timestamp())));
     }
     Json::Array(cells)
+}
+
+/// The name of a cell's type, as in `Put`; its code if HBase has no such type.
+pub fn type_name(cell: &hblite_model::CellRef<'_>) -> String {
+    cell.cell_type().map_or_else(|| cell.type_code().to_string(), |known| known.to_string())
 }
 
 mod base64_bytes {

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use hblite_wire::cell_block::CellReader;
-use hblite_wire::recording::shown;
+use hblite_wire::recording::{shown, type_name};
 use hblite_wire::tree::{Reading, Tree, Value};
 
 use super::ids::{Ids, RegionName, region_key};
@@ -166,7 +166,7 @@ impl Comparison<'_> {
             let place = format!("/cells[{index}]");
             let name = |cell: &hblite_model::CellRef<'_>| {
                 let column = [cell.family(), b":", cell.qualifier()].concat();
-                format!("{}/{}/{:?}", shown(cell.row()), shown(&column), cell.cell_type())
+                format!("{}/{}/{}", shown(cell.row()), shown(&column), type_name(cell))
             };
             match (then.next_cell(), now.next_cell()) {
                 (Err(_), Err(_)) => return,
