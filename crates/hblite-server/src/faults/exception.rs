@@ -56,7 +56,8 @@ pub(super) fn of_name(name: &str) -> Result<&'static str> {
     };
     CLASSES.iter().copied().find(is_it).ok_or_else(|| {
         let names: Vec<&str> = short_names().collect();
-        let message = format!("no fault returns {name:?}; known are {}", names.join(", "));
+        let known = names.join(", ");
+        let message = format!("no fault returns {name:?}; the known exceptions are {known}");
         Error::illegal_argument(message)
     })
 }
