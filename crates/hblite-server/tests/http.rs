@@ -138,7 +138,7 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
         ("/regions/nowhere/move", json!({ "server": 0 }), 404, "nowhere"),
         ("/regions/nowhere/fly", json!({}), 400, "assign"),
         ("/regions/nowhere/move", json!({ "row": "a" }), 400, "server"),
-        ("/servers/0/restart", json!({}), 400, "lives"),
+        ("/servers/0/restart", json!({}), 400, "alive"),
         ("/servers/9/crash", json!({}), 400, "9"),
     ] {
         let (given, answer) = http.post(path, body);
