@@ -17,11 +17,13 @@ use crate::rpc::Port;
 /// as its server runs.
 ///
 /// ```
-/// use hblite_server::{FaultAction, FaultRule, TestServer}; let server = TestServer::start()?; let
-/// faults = server.faults(); let id =
-/// faults.set(FaultRule::new(FaultAction::DropAfter).methods(["Mutate"]).count(3))?; // The next
-/// three increments of this test's HBase client are executed but not answered.
-/// assert_eq!(faults.list()[0].happened, 0); faults.clear(id);
+/// use hblite_server::{FaultAction, FaultRule, TestServer};
+/// let server = TestServer::start()?;
+/// let faults = server.faults();
+/// let id = faults.set(FaultRule::new(FaultAction::DropAfter).methods(["Mutate"]).count(3))?;
+/// // The next three increments of this test's HBase client are executed but not answered.
+/// assert_eq!(faults.list()[0].happened, 0);
+/// faults.clear(id);
 /// # Ok::<(), hblite::Error>(())
 /// ```
 #[derive(Debug, Clone)]

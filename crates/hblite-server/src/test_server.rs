@@ -12,8 +12,9 @@ use crate::state_control::StateControl;
 /// A cluster for one test.
 ///
 /// ```
-/// let server = hblite_server::TestServer::start()?; let bootstrap = format!("localhost:{}",
-/// server.ports().master); // What the test's HBase client writes can be read here, and vice versa.
+/// let server = hblite_server::TestServer::start()?;
+/// let bootstrap = format!("localhost:{}", server.ports().master);
+/// // What the test's HBase client writes can be read here, and vice versa.
 /// let connection = server.connection();
 /// # let _ = (bootstrap, connection);
 /// # Ok::<(), hblite::Error>(())
