@@ -20,8 +20,8 @@ use hblite::{
 use hblite_env::{CrashFileSystem, FileSystem, SeededRandom, simulation, thread};
 
 use crate::disk::{Plan, SimulatedDisk};
-use crate::history::client::Client;
 use crate::history::atomic_row::{FAMILIES, Row};
+use crate::history::client::Client;
 use crate::history::recorder::{Event, Recorder, by_row};
 use crate::history::workload::{Choice, Time, Worker};
 use crate::image::Image;

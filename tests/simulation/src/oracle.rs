@@ -7,8 +7,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::history::checker::{STEPS_MAX, Verdict, check};
 use crate::history::atomic_row::{Answer, Column, Operation, Row};
+use crate::history::checker::{STEPS_MAX, Verdict, check};
 use crate::history::recorder::{Event, NEVER};
 use crate::history::report::Unexplained;
 
