@@ -88,6 +88,18 @@ fn logs_that_hbase_was_splitting_are_read() {
 }
 
 #[test]
+fn master_data_of_hbase_2_4_gets_the_location_of_meta() {
+    let info =
+        Path::new("/hbase/MasterData/data/master/store/1595e783b53d99cd5eef43b6debb2682/info");
+    for (name, is_added) in [("hbase-2.4", true), ("killed", false)] {
+        let fs = fixture(name);
+        assert!(!fs.exists(info).expect("memory"), "a killed HBase has it in its log alone");
+        adopt(&fs).and_then(|connection| connection.close()).expect("nothing is wrong");
+        assert_eq!(fs.exists(info).expect("memory"), is_added, "{name}");
+    }
+}
+
+#[test]
 fn namespaces_of_hbase_3_move_to_their_table() {
     let fs = fixture("hbase-3");
     let count = |connection: &hblite::Connection, table: &str, family: &str| {

@@ -17,7 +17,9 @@
 //!
 //! All of this is the same in every store. It is written when a store that lacks it is closed.
 //! After HBase has had the directory, `MasterData` is HBase's own and stays as it is: the servers
-//! that it names have ended too.
+//! that it names have ended too. One thing is added to that of HBase before 2.5, which had the
+//! location of hbase:meta in ZooKeeper and no `.tabledesc` here: the family `info`, for the HBase
+//! that starts next.
 //!
 //! `MasterData` is created under a temporary name and renamed, so that it is complete or does not
 //! exist. Threads: one, when the store is closed and still locked.
@@ -41,7 +43,7 @@ use crate::layout::{Layout, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR};
 /// The directory that says that master:store is complete.
 const INITIALIZED_DIR: &str = ".initialized";
 /// The id of the only region of master:store (`MasterRegion.REGION_ID`).
-pub(super) const REGION_ID: u64 = 1;
+const REGION_ID: u64 = 1;
 /// The only store file. Any name of this form will do, as long as it is always the same.
 const FILE_NAME: &str = "00000000000000000000000000000001";
 /// The first sequence id that counts in the log of hbase:meta's region.
@@ -78,12 +80,28 @@ fn ensure(layout: &Layout, fs: &dyn FileSystem, now: i64) -> Result<()> {
         create_dir(fs, &server)?;
         layout.make_durable(fs, &server)?;
     }
-    if is_there(&place)? {
+    let has_master_data = is_there(&place)?;
+    let table_dir = place.join("data/master/store");
+    if has_master_data && is_there(&table_dir.join(TABLE_DESCRIPTOR_DIR))? {
+        return Ok(());
+    }
+    let region_dir = table_dir.join(region().encoded_name());
+    let family_dir = region_dir.join(meta::INFO);
+    if has_master_data && (is_there(&family_dir)? || !is_there(&region_dir)?) {
         return Ok(());
     }
     let unnamed = layout.scratch_dir("master-data");
     if is_there(&unnamed)? {
         fs.remove_dir_all(&unnamed).map_err(|e| Error::io("cannot remove", &unnamed, e))?;
+    }
+    if has_master_data {
+        create_dir(fs, &unnamed)?;
+        write_location(fs, &unnamed.join(FILE_NAME), &descriptor(), now)?;
+        return fs
+            .sync_dir(&unnamed)
+            .and_then(|()| fs.rename(&unnamed, &family_dir))
+            .and_then(|()| fs.sync_dir(&region_dir))
+            .map_err(|error| Error::io("cannot make", &family_dir, error));
     }
     for dir in write(fs, &unnamed, now)? {
         fs.sync_dir(&dir).map_err(|error| Error::io("cannot sync directory", &dir, error))?;
@@ -96,7 +114,7 @@ fn ensure(layout: &Layout, fs: &dyn FileSystem, now: i64) -> Result<()> {
 /// not durable yet.
 fn write(fs: &dyn FileSystem, root: &Path, now: i64) -> Result<Vec<PathBuf>> {
     let table = descriptor();
-    let region = RegionInfo::new(table.name().clone(), b"", b"", REGION_ID);
+    let region = region();
     let namespace_dir = root.join("data").join(table.name().namespace());
     let table_dir = namespace_dir.join(table.name().qualifier());
     let region_dir = table_dir.join(region.encoded_name());
@@ -148,9 +166,15 @@ fn create_dir(fs: &dyn FileSystem, dir: &Path) -> Result<()> {
     fs.create_dir_all(dir).map_err(|error| Error::io("cannot create directory", dir, error))
 }
 
+/// The only region of master:store.
+pub(super) fn region() -> RegionInfo {
+    let table: TableName = "master:store".parse().expect("it is a name of a table");
+    RegionInfo::new(table, b"", b"", REGION_ID)
+}
+
 /// The table master:store (`MasterRegionFactory.TABLE_DESC`).
 fn descriptor() -> TableDescriptor {
-    let name: TableName = "master:store".parse().expect("it is a name of a table");
+    let name = region().table().clone();
     let mut attributes = TableDescriptor::new(name.clone()).attributes().clone();
     attributes.insert("hbase.store.file-tracker.impl".to_owned(), "DEFAULT".to_owned());
     let info = ColumnFamilyDescriptor::new(meta::INFO)

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use hblite_env::FileSystem;
 use hblite_hfile::{HFileReader, HFileScanner};
 use hblite_model::protobuf;
-use hblite_model::{CellRef, CellType, Error, Exception, RegionInfo, Result};
+use hblite_model::{CellRef, CellType, Error, Exception, Result};
 
 use super::orphans;
 use crate::layout::{Layout, is_hex_name};
@@ -101,8 +101,7 @@ pub(crate) fn check(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
 
 /// The procedures in files and logs, by id.
 fn read(fs: &dyn FileSystem, layout: &Layout) -> Result<BTreeMap<u64, Procedure>> {
-    let table: hblite_model::TableName = "master:store".parse()?;
-    let region = RegionInfo::new(table, b"", b"", super::master_data::REGION_ID);
+    let region = super::master_data::region();
     let name = region.encoded_name();
     let place = layout.master_data_dir();
     let region_dir = place.join("data/master/store").join(name);
