@@ -78,6 +78,7 @@ impl Catalog {
         };
         let mut rows: Vec<_> = entry.rows.iter().map(put_region).collect();
         rows.push(meta::put_table_state(&table, TableState::Enabled, now));
+        assert!(emptied_at < now, "HBase 3 would not see what it copies back");
         let emptied = wanted.iter();
         rows.extend(emptied.map(|old| meta::empty_namespace_family(&old.name, emptied_at)));
         self.meta.write(&rows)
