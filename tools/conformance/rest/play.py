@@ -30,7 +30,7 @@ def normal(body, kind):
     except UnicodeDecodeError:
         return {"body_base64": base64.b64encode(body).decode()}
     if kind == "text/plain" and re.match("(Bad request|Not found|Unavailable)\r\n.", text):
-        # The message of an exception goes on with a stack trace.
+        # A stack trace follows the message of an exception.
         text = "".join(text.splitlines(True)[:2])
     # A server's exception comes with its class twice, and Java explains null in its own words.
     text = re.sub(r"(\S+Exception): \1: ", r"\1: ", text)

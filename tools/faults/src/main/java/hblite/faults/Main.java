@@ -58,7 +58,7 @@ public final class Main {
   private final AtomicBoolean isOver = new AtomicBoolean();
   private final AtomicLong[] increments = longs();
   private final AtomicLong[] appends = longs();
-  /** Rows of writer n up to this are there. */
+  /** The rows of writer n that exist: all up to this one. */
   private final AtomicLong[] puts = longs();
 
   private Main(Connection connection, Http http) {

@@ -23,7 +23,7 @@ import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 
 /**
  * Kills a server again and again while threads of an unmodified client write to it. After every
- * kill, what was acknowledged must be there, and nothing twice.
+ * kill, every acknowledged write must be there exactly once.
  */
 public final class Main {
   private static final TableName NAME = TableName.valueOf("kills");

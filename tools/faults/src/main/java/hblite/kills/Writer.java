@@ -202,7 +202,7 @@ final class Writer implements Runnable {
     return true;
   }
 
-  /** Compares all rows with what they may hold, which is then what they do hold. Gives their number. */
+  /** Compares all rows with what they may hold, which is then what they do hold. Returns their number. */
   int verify() throws IOException {
     Map<String, String> found = new TreeMap<>();
     byte[] prefix = bytes("w%d-".formatted(number));

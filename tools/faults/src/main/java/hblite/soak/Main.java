@@ -99,7 +99,7 @@ public final class Main {
         long began = System.nanoTime();
         call(table, random);
         add((System.nanoTime() - began) / 1_000);
-        // What could not be done in time is not made up for.
+        // Work that could not be done in time is not caught up on.
         next = Math.max(next + period, began);
       }
     }

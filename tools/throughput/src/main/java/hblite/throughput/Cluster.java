@@ -13,7 +13,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HConstants;
 
-/** A cluster that runs in a process of its own, until it is closed: an HBase or an hblite. */
+/** A cluster in a process of its own, HBase or hblite, which runs until it is closed. */
 final class Cluster implements AutoCloseable {
   private static final int TICKS_PER_SECOND = 100;
   private static final int STOP_SECONDS = 60;
@@ -23,7 +23,7 @@ final class Cluster implements AutoCloseable {
   /** HBase or hblite. */
   final String name;
 
-  /** From the start of the process to the line that says that it takes requests. */
+  /** The time from the start of the process to the line that says that it accepts requests. */
   final double readyMs;
 
   private final Process process;
@@ -50,7 +50,7 @@ final class Cluster implements AutoCloseable {
    * Starts a standalone HBase.
    *
    * @param classPath of tools/oracle/local-hbase
-   * @param directory for its files, and its log beside them
+   * @param directory for its files; its log is next to them
    */
   static Cluster hbase(String classPath, Path directory) throws IOException {
     List<String> command = new ArrayList<>();
@@ -67,8 +67,8 @@ final class Cluster implements AutoCloseable {
    * Starts an hblite.
    *
    * @param binary the command
-   * @param directory for its files, {@code null} for one without files
-   * @param log where it complains
+   * @param directory for its files; {@code null} to keep them in memory
+   * @param log the file for its errors
    */
   static Cluster hblite(Path binary, Path directory, Path log) throws IOException {
     List<String> command = new ArrayList<>(List.of(binary.toString(), "serve"));
@@ -77,7 +77,7 @@ final class Cluster implements AutoCloseable {
     return new Cluster("hblite", command, log);
   }
 
-  /** What a client needs to know; otherwise HBase's defaults. */
+  /** What a client needs to connect; everything else is HBase's default. */
   Configuration configuration() {
     Configuration configuration = HBaseConfiguration.create();
     configuration.set(HConstants.ZOOKEEPER_QUORUM, "localhost");
@@ -85,7 +85,7 @@ final class Cluster implements AutoCloseable {
     return configuration;
   }
 
-  /** Memory that the process has in use. */
+  /** The memory that the process uses. */
   double residentMiB() throws IOException {
     for (String line : Files.readAllLines(Path.of("/proc/" + process.pid() + "/status"))) {
       if (line.startsWith("VmRSS:")) {
@@ -95,17 +95,17 @@ final class Cluster implements AutoCloseable {
     throw new IOException("no VmRSS of " + name);
   }
 
-  /** Time that all threads of the process have run. */
+  /** The processor time of all threads of the process. */
   double cpuSeconds() throws IOException {
     String line = Files.readString(Path.of("/proc/" + process.pid() + "/stat"));
-    // Behind the name, which may have blanks: state is field 3, utime 14, stime 15.
+    // After the name, which may contain spaces: the state is field 3, utime 14, stime 15.
     String[] fields = line.substring(line.lastIndexOf(')') + 2).split(" ");
     return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / (double) TICKS_PER_SECOND;
   }
 
   @Override
   public void close() throws IOException {
-    // The one stops at the end of its input, the other when it is told to.
+    // One stops at the end of its input, the other when it is asked to.
     process.getOutputStream().close();
     if (name.equals("hblite")) {
       process.destroy();

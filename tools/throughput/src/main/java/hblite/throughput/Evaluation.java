@@ -12,17 +12,17 @@ import org.apache.hadoop.hbase.PerformanceEvaluation;
 import org.apache.hadoop.util.ToolRunner;
 
 /**
- * A run of HBase's own PerformanceEvaluation, as it comes, with threads.
+ * A run of HBase's own PerformanceEvaluation, unchanged, with several threads.
  *
  * @param command its command
  * @param threads its number of clients
- * @param rows how many each does
+ * @param rows the number of rows per client
  * @param options its other options
  */
 record Evaluation(String command, int threads, int rows, List<String> options) {
   private static final Pattern RATE = Pattern.compile("\\[ Avg TPS/QPS]\\s*(\\d+)\\s*row per second");
 
-  /** The commands, in an order in which the reads find what the writes have written. */
+  /** The commands, ordered so that reads find what writes have written. */
   static List<Evaluation> all(int rows) {
     List<Evaluation> all = new ArrayList<>();
     for (int threads : new int[] {1, 4}) {
@@ -36,17 +36,17 @@ record Evaluation(String command, int threads, int rows, List<String> options) {
     return all;
   }
 
-  /** The command as its user types it. */
+  /** The command as a user types it. */
   String text() {
     return options.isEmpty() ? command : command + " " + String.join(" ", options);
   }
 
-  /** Runs it; gives rows per second, as it says. */
+  /** Runs it. Returns the rows per second that it reports. */
   double run(Cluster cluster) throws Exception {
     List<String> arguments = new ArrayList<>(List.of("--nomapred", "--rows=" + rows));
     arguments.addAll(options);
     arguments.addAll(List.of(command, String.valueOf(threads)));
-    // It tells its results to its log, which goes to standard error.
+    // It writes its results to its log, which goes to standard error.
     PrintStream standardError = System.err;
     ByteArrayOutputStream log = new ByteArrayOutputStream();
     System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));

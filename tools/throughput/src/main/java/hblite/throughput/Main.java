@@ -13,8 +13,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * Lets one program do the same work on a standalone HBase and on hblite, by turns, and prints what
- * each of them did in a second: the median of some rounds behind one that does not count.
+ * Runs the same work on a standalone HBase and on hblite, in turn, and prints how much each of them
+ * did per second: the median of several rounds after a warm-up round.
  */
 @Command(name = "throughput", sortOptions = false)
 public final class Main implements Callable<Integer> {
@@ -90,7 +90,7 @@ public final class Main implements Callable<Integer> {
     return Cluster.hblite(hblite, files, work.resolve("hblite.log"));
   }
 
-  /** What there is before anything was done. */
+  /** The state before any work. */
   private void start(Cluster hbase, Cluster mine) throws Exception {
     double[] memory = {hbase.residentMiB(), mine.residentMiB()};
     List<Double> starts = new ArrayList<>();
@@ -155,7 +155,7 @@ public final class Main implements Callable<Integer> {
       List<Meter.Reading> theirs = new ArrayList<>();
       List<Meter.Reading> ours = new ArrayList<>();
       for (int round = 0; round <= rounds; round++) {
-        // Two virtual machines have to find out what is worth compiling.
+        // Two virtual machines must first find out which code is worth compiling.
         double time = round == 0 ? WARM_UP * seconds : seconds;
         Meter.Reading first = Meter.measure(hbase, toHBase, workload, time);
         Meter.Reading second = Meter.measure(mine, toMine, workload, time);

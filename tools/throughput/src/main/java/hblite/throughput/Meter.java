@@ -11,7 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.apache.hadoop.hbase.client.Connection;
 
-/** Counts how often a workload is done in a while, and what it costs on either side. */
+/** Counts how often a workload runs in a given time, and what it costs the client and the server. */
 final class Meter {
   private static final OperatingSystemMXBean SYSTEM =
       ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
@@ -19,11 +19,11 @@ final class Meter {
   private Meter() {}
 
   /**
-   * What one round showed.
+   * The results of one round.
    *
    * @param perSecond units
-   * @param clientMicros time on a processor of this process for a unit
-   * @param serverMicros that of the server
+   * @param clientMicros processor time of this process per unit
+   * @param serverMicros processor time of the server per unit
    */
   record Reading(double perSecond, double clientMicros, double serverMicros) {}
 

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
-/** The tables that are printed, as they stand in the documentation. */
+/** The printed tables, as they appear in the documentation. */
 final class Report {
   private Report() {}
 
@@ -21,7 +21,7 @@ final class Report {
     return median(values.stream().map(part::applyAsDouble).toList());
   }
 
-  /** A line with the cells between bars; numbers with three digits that count. */
+  /** A line with its cells between bars; numbers have three significant digits. */
   static void row(Object... cells) {
     StringBuilder line = new StringBuilder("|");
     for (Object cell : cells) {
@@ -41,7 +41,7 @@ final class Report {
     return String.format(Locale.ROOT, format, number);
   }
 
-  /** Says what the machine did at the time. */
+  /** Prints the load of the machine at the time. */
   static void load() throws IOException {
     String[] loads = Files.readString(Path.of("/proc/loadavg")).split(" ");
     int processors = Runtime.getRuntime().availableProcessors();

@@ -10,7 +10,7 @@ import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 
-/** How long tables take to be made and to go, in milliseconds. */
+/** How long it takes to create and to delete tables, in milliseconds. */
 final class TableLatency {
   final List<Double> creates = new ArrayList<>();
   final List<Double> disables = new ArrayList<>();
@@ -18,12 +18,12 @@ final class TableLatency {
 
   private static final int TABLES = 5;
 
-  /** A step of an admin. */
+  /** A step of an administrator. */
   private interface Step {
     void run() throws IOException;
   }
 
-  /** Makes some tables with one family and deletes them. */
+  /** Creates tables with one family, and deletes them. */
   void round(Connection connection) throws IOException {
     try (Admin admin = connection.getAdmin()) {
       for (int index = 0; index < TABLES; index++) {

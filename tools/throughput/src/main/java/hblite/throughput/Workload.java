@@ -4,15 +4,15 @@ import java.io.IOException;
 import org.apache.hadoop.hbase.client.Connection;
 
 /**
- * Something that threads do again and again.
+ * An operation that threads repeat.
  *
  * @param name what it does
  * @param unit what is counted
- * @param threads how many do it at once, over one connection
+ * @param threads the number of threads, which share one connection
  * @param worker makes what one thread does
  */
 record Workload(String name, String unit, int threads, Worker worker) {
-  /** Makes the operation of a thread. */
+  /** Creates the operation of a thread. */
   interface Worker {
     /** The operation of the thread with this number. */
     Operation open(Connection connection, int thread) throws IOException;
@@ -20,7 +20,7 @@ record Workload(String name, String unit, int threads, Worker worker) {
 
   /** One step. */
   interface Operation {
-    /** Does it, and gives how many units that were. */
+    /** Runs it, and returns the number of units. */
     long run() throws IOException;
   }
 }

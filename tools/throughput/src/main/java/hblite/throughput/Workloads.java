@@ -17,7 +17,7 @@ import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.util.Bytes;
 
-/** What a program does with its tables: one that is read, and one that is written. */
+/** What a program does with its two tables: it reads one and writes the other. */
 final class Workloads {
   private static final TableName READ = TableName.valueOf("read");
   private static final TableName WRITTEN = TableName.valueOf("written");
@@ -33,13 +33,13 @@ final class Workloads {
   /**
    * Workloads on tables.
    *
-   * @param rows how many the table has that is read
+   * @param rows the number of rows of the table that is read
    */
   Workloads(int rows) {
     this.rows = rows;
   }
 
-  /** Makes the tables; the one that is read has its rows in a file. */
+  /** Creates the tables; the rows of the one that is read are in a file. */
   void prepare(Connection connection) throws IOException {
     try (Admin admin = connection.getAdmin()) {
       for (TableName name : List.of(READ, WRITTEN)) {
@@ -63,7 +63,7 @@ final class Workloads {
     }
   }
 
-  /** All of them, with the numbers of threads. */
+  /** All workloads, with their numbers of threads. */
   List<Workload> all() {
     List<Workload> workloads = new ArrayList<>();
     add(workloads, "put", "puts", this::put);

@@ -91,7 +91,7 @@ final class Text {
         + Bytes.toStringBinary(CellUtil.cloneValue(cell));
   }
 
-  /** Class and first line; remote messages repeat the class and go on with a stack trace. */
+  /** Class and first line; remote messages repeat the class and add a stack trace. */
   static String ofError(Throwable error) {
     String name = error.getClass().getName();
     String message = error.getMessage() == null ? "" : error.getMessage();

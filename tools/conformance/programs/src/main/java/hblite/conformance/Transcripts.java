@@ -33,9 +33,9 @@ public final class Transcripts {
   private Transcripts() {}
 
   /**
-   * Ends with 0 if all agree but those named in the file of differences.
+   * The exit status is 0 if all agree, except those in the file of differences.
    *
-   * @param arguments the file of differences, then recorded and printed transcripts by turns
+   * @param arguments the file of differences, then pairs of a recorded and a printed transcript
    */
   public static void main(String[] arguments) throws IOException {
     Set<String> meant = new HashSet<>();

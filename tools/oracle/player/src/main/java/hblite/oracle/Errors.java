@@ -22,7 +22,7 @@ final class Errors {
   /** What the client says when the server threw a class that only servers have. */
   private static final String NOT_LOADED = "Unable to load exception received from server:";
 
-  /** What nobody throws on purpose: HBase fell over its own feet. */
+  /** Thrown by no code on purpose: an internal error of HBase. */
   private static final Pattern INTERNAL =
       Pattern.compile(
           "java\\.lang\\.(NullPointerException|ArrayIndexOutOfBoundsException"

@@ -105,7 +105,7 @@ final class Patience {
           throw e;
         }
       }
-      // The janitor forgets the parents of splits and merges whose files nobody refers to.
+      // The janitor forgets the parents of splits and merges to whose files no reference is left.
       admin.runCatalogJanitor();
       Thread.sleep(REGION_PAUSE_MS);
     }

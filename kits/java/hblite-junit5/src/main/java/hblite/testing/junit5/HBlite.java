@@ -90,7 +90,7 @@ public final class HBlite
   public void beforeAll(ExtensionContext context) {
     World outer = context.getStore(NAMESPACE).get(World.class, World.class);
     if (outer != null) {
-      // A nested class goes on with the server of the class around it.
+      // A nested class uses the server of its enclosing class.
       outer.restoreIfKept();
       World inner = outer.nested(CHECKPOINT + LAST_NESTED.incrementAndGet());
       context.getStore(NAMESPACE).put(World.class, inner);

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
@@ -49,13 +50,14 @@ public final class Cluster implements AutoCloseable {
           "hbase.server.scanner.max.result.size",
           "hbase.table.sanity.checks");
 
-  private static final Pattern ENDPOINT = Pattern.compile("\"http_port\":(\\d+)");
+  private static final Pattern NAMED_PORT = Pattern.compile("\"(\\w+)_port\":(\\d+)");
   private static final Pattern PORT = Pattern.compile("[:\\s](\\d{2,5})\\b");
 
   private final Process process;
   private final Path directory;
   private final int zooKeeperPort;
-  private int endpointPort;
+  /** hblite's ports by their names in the ready line; empty if this is no hblite. */
+  private final Map<String, Integer> ports = new TreeMap<>();
   private final Thread atExit = new Thread(this::kill);
 
   private Cluster(Process process, Path directory) throws IOException {
@@ -158,8 +160,10 @@ public final class Cluster implements AutoCloseable {
       if (at >= 0) {
         Matcher port = PORT.matcher(text.substring(at));
         if (port.find()) {
-          Matcher endpoint = ENDPOINT.matcher(text);
-          endpointPort = endpoint.find() ? Integer.parseInt(endpoint.group(1)) : 0;
+          NAMED_PORT
+              .matcher(text)
+              .results()
+              .forEach(named -> ports.put(named.group(1), Integer.valueOf(named.group(2))));
           drain();
           return Integer.parseInt(port.group(1));
         }
@@ -169,7 +173,7 @@ public final class Cluster implements AutoCloseable {
     throw new IOException("the cluster did not start: " + process.info().commandLine().orElse(""));
   }
 
-  /** Nobody reads what else it says; it must not wait for that. */
+  /** Discards the rest of its output, so that it never waits for a reader. */
   private void drain() {
     Thread reader =
         new Thread(
@@ -192,7 +196,12 @@ public final class Cluster implements AutoCloseable {
 
   /** The port of hblite's admin endpoint; 0 if this is no hblite. */
   public int endpointPort() {
-    return endpointPort;
+    return ports.getOrDefault("http", 0);
+  }
+
+  /** The port of one of hblite's gateways, as {@code thrift}; 0 if it has none. */
+  public int gatewayPort(String name) {
+    return ports.getOrDefault(name, 0);
   }
 
   /** The directory where its files are. */

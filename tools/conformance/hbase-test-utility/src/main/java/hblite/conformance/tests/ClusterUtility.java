@@ -1,6 +1,7 @@
 package hblite.conformance.tests;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -23,6 +24,8 @@ import org.apache.hadoop.hbase.zookeeper.ZKConfig;
 
 /** Starts and stops the cluster of a test, and connects to it. */
 public abstract class ClusterUtility extends HBaseZKTestingUtility {
+  private static final List<String> GATEWAYS = List.of("thrift", "thrift2", "rest");
+
   private Cluster cluster;
   private MiniHBaseCluster miniCluster;
   private Connection connection;
@@ -50,6 +53,9 @@ public abstract class ClusterUtility extends HBaseZKTestingUtility {
     conf.set(HConstants.MASTER_ADDRS_KEY, masterAddress());
     conf.set(HConstants.HBASE_DIR, cluster.store().toUri().toString());
     conf.setInt(Endpoint.PORT, cluster.endpointPort());
+    for (String gateway : GATEWAYS) {
+      conf.setInt("hblite.tests." + gateway + ".port", cluster.gatewayPort(gateway));
+    }
     startMasterCoprocessors();
     miniCluster = new MiniHBaseCluster(conf);
     return miniCluster;

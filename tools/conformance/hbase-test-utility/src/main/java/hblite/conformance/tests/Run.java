@@ -107,7 +107,7 @@ public final class Run extends RunListener {
     }
   }
 
-  /** A test may go on when its consumer has all results, which is before the consumer's span ends. */
+  /** A test may continue once its consumer has all results, before the consumer's span ends. */
   private static boolean isConsumerTraced() {
     return Thread.getAllStackTraces().values().stream()
         .flatMap(Stream::of)

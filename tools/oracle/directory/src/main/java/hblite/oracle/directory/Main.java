@@ -1,42 +1,37 @@
 package hblite.oracle.directory;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HConstants;
+import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.codec.KeyValueCodecWithTags;
 
 /** Works on the tables of a cluster, or prints all that is in it, whichever server it is. */
 public final class Main {
+  private static final String USAGE =
+      "usage: Main HOST:PORT print [TABLE...] | fixture | work SEED OPERATIONS"
+          + " | snapshot TABLE... | clone TABLE...";
   private static final String REGISTRY = "hbase.client.registry.impl";
 
   private Main() {}
 
   /**
-   * Works or prints. The status is 1 if a call fails.
+   * Runs one command. The status is 1 if a call fails.
    *
-   * @param arguments {@code host:port} of ZooKeeper and {@code print} or {@code fixture}; or {@code
-   *     work}, a seed and the number of operations
+   * @param arguments {@code host:port} of ZooKeeper and a command of {@link #USAGE}
    */
   public static void main(String[] arguments) {
-    boolean prints = arguments.length == 2 && arguments[1].equals("print");
-    boolean isFixture = arguments.length == 2 && arguments[1].equals("fixture");
-    if (!prints && !isFixture && !(arguments.length == 4 && arguments[1].equals("work"))) {
-      System.err.println("usage: Main HOST:PORT print|fixture | Main HOST:PORT work SEED OPERATIONS");
-      System.exit(2);
+    if (arguments.length < 2) {
+      exitWithUsage();
     }
+    List<String> rest = List.of(arguments).subList(2, arguments.length);
     try (Connection connection = ConnectionFactory.createConnection(configuration(arguments[0]))) {
-      if (prints) {
-        new Printer(connection, System.out).print();
-      } else if (isFixture) {
-        Fixture.fill(connection);
-      } else {
-        Random random = new Random(Long.parseLong(arguments[2]));
-        new Worker(connection, random).work(Integer.parseInt(arguments[3]));
-      }
+      run(connection, arguments[1], rest);
     } catch (IOException | RuntimeException e) {
       e.printStackTrace();
       System.exit(1);
@@ -44,6 +39,42 @@ public final class Main {
     System.out.flush();
     // Threads of HBase may still be there.
     System.exit(0);
+  }
+
+  private static void run(Connection connection, String command, List<String> arguments)
+      throws IOException {
+    switch (command) {
+      case "print" -> {
+        Printer printer = new Printer(connection, System.out);
+        if (arguments.isEmpty()) {
+          printer.print();
+        }
+        for (String table : arguments) {
+          printer.print(TableName.valueOf(table));
+        }
+      }
+      case "fixture" -> Fixture.fill(connection);
+      case "work" -> {
+        Random random = new Random(Long.parseLong(arguments.get(0)));
+        new Worker(connection, random).work(Integer.parseInt(arguments.get(1)));
+      }
+      case "snapshot" -> {
+        for (String table : arguments) {
+          Snapshots.take(connection, TableName.valueOf(table));
+        }
+      }
+      case "clone" -> {
+        for (String table : arguments) {
+          Snapshots.makeTable(connection, TableName.valueOf(table));
+        }
+      }
+      default -> exitWithUsage();
+    }
+  }
+
+  private static void exitWithUsage() {
+    System.err.println(USAGE);
+    System.exit(2);
   }
 
   private static Configuration configuration(String zooKeeper) {

@@ -11,6 +11,7 @@ import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.PrivateCellUtil;
+import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.Tag;
 import org.apache.hadoop.hbase.TagType;
 import org.apache.hadoop.hbase.client.Admin;
@@ -60,24 +61,39 @@ final class Printer {
     }
   }
 
+  /** Prints the settings of one table and all versions of its cells. */
+  void print(TableName name) throws IOException {
+    try (Admin admin = connection.getAdmin()) {
+      TableDescriptor table = admin.getDescriptor(name);
+      printSettings(table, "");
+      printCells(name);
+    }
+  }
+
   private void print(Admin admin, TableDescriptor table) throws IOException {
     boolean isEnabled = admin.isTableEnabled(table.getTableName());
-    out.println(
-        "table " + table.getTableName() + (isEnabled ? " enabled " : " disabled ")
-            + sortedBytes(table.getValues()));
-    for (ColumnFamilyDescriptor family : table.getColumnFamilies()) {
-      out.println(
-          "family " + Bytes.toStringBinary(family.getName()) + ' ' + sortedBytes(family.getValues())
-              + ' ' + sorted(family.getConfiguration()));
-    }
+    printSettings(table, isEnabled ? " enabled" : " disabled");
     if (!isEnabled) {
       return;
     }
     for (RegionInfo region : admin.getRegions(table.getTableName())) {
       out.println("region " + region.getRegionNameAsString());
     }
+    printCells(table.getTableName());
+  }
+
+  private void printSettings(TableDescriptor table, String state) {
+    out.println("table " + table.getTableName() + state + ' ' + sortedBytes(table.getValues()));
+    for (ColumnFamilyDescriptor family : table.getColumnFamilies()) {
+      out.println(
+          "family " + Bytes.toStringBinary(family.getName()) + ' ' + sortedBytes(family.getValues())
+              + ' ' + sorted(family.getConfiguration()));
+    }
+  }
+
+  private void printCells(TableName table) throws IOException {
     Scan scan = new Scan().readAllVersions().setCaching(ROWS_PER_FETCH);
-    try (Table cells = connection.getTable(table.getTableName());
+    try (Table cells = connection.getTable(table);
         ResultScanner rows = cells.getScanner(scan)) {
       for (Result row : rows) {
         row.listCells().forEach(cell -> out.println(line(cell)));

@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.hadoop.hbase.HBaseIOException;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.KeepDeletedCells;
 import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.TableName;
@@ -20,6 +21,9 @@ import org.apache.hadoop.hbase.client.Delete;
 import org.apache.hadoop.hbase.client.Increment;
 import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.RegionInfo;
+import org.apache.hadoop.hbase.client.Result;
+import org.apache.hadoop.hbase.client.ResultScanner;
+import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
@@ -190,7 +194,7 @@ final class Worker {
           }
         }
         default -> {
-          if (isEnabled && random.nextInt(3) == 0) {
+          if (isEnabled && random.nextInt(3) == 0 && !hasSplitParent(name)) {
             admin.disableTable(name);
             admin.truncateTable(name, random.nextBoolean());
           }
@@ -199,6 +203,30 @@ final class Worker {
     } catch (HBaseIOException e) {
       // Regions that cannot be split or merged now: the state is what it was.
       System.err.println("refused: " + e.getMessage());
+    }
+  }
+
+  /**
+   * Whether a region of the table was split and its files are still there. Truncating such a table,
+   * HBase 2.6.1 deletes them instead of archiving them, even if a snapshot needs them: its
+   * TruncateTableProcedure archives the regions in service only, and deletes the rest.
+   */
+  private boolean hasSplitParent(TableName name) throws IOException {
+    // The comma ends the name, and the hyphen follows the comma.
+    Scan rows =
+        new Scan()
+            .withStartRow(Bytes.toBytes(name.getNameAsString() + ","))
+            .withStopRow(Bytes.toBytes(name.getNameAsString() + "-"));
+    rows.addColumn(HConstants.CATALOG_FAMILY, HConstants.REGIONINFO_QUALIFIER);
+    try (Table meta = connection.getTable(TableName.META_TABLE_NAME);
+        ResultScanner regions = meta.getScanner(rows)) {
+      for (Result region : regions) {
+        RegionInfo info = RegionInfo.parseFromOrNull(region.value());
+        if (info != null && info.isSplit()) {
+          return true;
+        }
+      }
+      return false;
     }
   }
 

@@ -19,10 +19,10 @@ import org.apache.hadoop.hbase.zookeeper.MiniZooKeeperCluster;
 /**
  * A standalone HBase in this process: ZooKeeper, one master and region servers on local files.
  *
- * <p>It says on its standard output {@code ZooKeeper at localhost:PORT} when it takes requests,
+ * <p>It prints on its standard output {@code ZooKeeper at localhost:PORT} when it accepts requests,
  * answers each line of its standard input with what HBase finds inconsistent, and stops when the
- * input ends, so it never outlives who started it. Its store belongs into
- * an empty directory that can be thrown away afterwards.
+ * input ends, so it never outlives its parent. Its store needs an empty directory, which can be
+ * deleted afterwards.
  */
 public final class LocalHBase {
   private static final int LOOK_AGAIN_MS = 100;
@@ -49,7 +49,7 @@ public final class LocalHBase {
       e.printStackTrace();
       System.exit(1);
     }
-    // Threads of HBase and Hadoop may still be there.
+    // Threads of HBase and Hadoop may still run.
     System.exit(0);
   }
 
@@ -108,15 +108,20 @@ public final class LocalHBase {
     for (String port : new String[] {HConstants.MASTER_PORT, HConstants.REGIONSERVER_PORT}) {
       configuration.setInt(port, 0);
     }
-    // Pages and metrics have ports only if system properties of these names give them.
     for (String page : new String[] {"hbase.master.info.port", "hbase.regionserver.info.port"}) {
-      configuration.setInt(page, Integer.getInteger(page, -1));
+      configuration.setInt(page, -1);
     }
-    // Files change only when an operation says so, and what a compaction replaced goes at once:
+    // Files change only when an operation says so, and files that a compaction replaced are removed immediately:
     // a region with leftovers can be neither split nor merged.
     configuration.setInt("hbase.hstore.compaction.min", NEVER_BY_ITSELF);
     configuration.setInt(HConstants.MAJOR_COMPACTION_PERIOD, 0);
     configuration.setInt("hbase.hfile.compaction.discharger.interval", FILES_GO_AFTER_MS);
+    // Settings can be given as system properties.
+    for (String name : System.getProperties().stringPropertyNames()) {
+      if (name.startsWith("hbase.")) {
+        configuration.set(name, System.getProperty(name));
+      }
+    }
     return configuration;
   }
 }

@@ -57,6 +57,10 @@ public class MiniHBaseCluster extends HBaseCluster {
     }
   }
 
+  public ClusterStatus getClusterStatus() throws IOException {
+    return new ClusterStatus(getClusterMetrics());
+  }
+
   private List<ServerName> regionServers() throws IOException {
     try (Admin admin = connection().getAdmin()) {
       return new ArrayList<>(admin.getRegionServers());
