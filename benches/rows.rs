@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, EngineOptions, Get, Options, Put, Scan, Table,
+    ColumnFamilyDescriptor, Connection, Durability, EngineOptions, Get, Options, Put, Scan, Table,
     TableDescriptor, TableName,
 };
 
@@ -20,6 +20,8 @@ const BATCH: usize = 100;
 /// They fit into a memstore.
 const LOGGED_CELLS: u64 = 250_000;
 const SINGLE_PUTS: u64 = 200_000;
+const SYNCED_PUTS: u64 = 3_000;
+const REGIONS: u64 = 1_000;
 const GETS: u64 = 300_000;
 const SHORT_SCANS: u64 = 20_000;
 const WIDE_ROWS: u64 = 200;
@@ -33,6 +35,7 @@ fn main() {
     let run = Run::from_arguments();
     run.loads();
     run.single_puts();
+    run.synced_puts();
     if run.wants_any(&["get", "ycsb", "scan"]) {
         run.reads();
     }
@@ -107,6 +110,10 @@ impl Run {
             let store = self.store();
             self.measure("load_random", 1, CELLS, |_| store.load((0..CELLS).map(mix)));
         }
+        if self.wants("load_regions") {
+            let store = Store::with_regions(self.dir.clone(), REGIONS);
+            self.measure("load_regions", 1, CELLS, |_| store.load((0..CELLS).map(mix)));
+        }
     }
 
     /// Operations that are done once: the median of their times.
@@ -119,6 +126,21 @@ impl Run {
                 drop(store);
                 elapsed
             });
+        }
+        for name in ["flush", "settle"] {
+            if self.wants(name) {
+                self.time(name, 3, || {
+                    let store = self.store();
+                    store.load((0..CELLS).map(mix));
+                    let began = Instant::now();
+                    if name == "settle" {
+                        store.settle();
+                    } else {
+                        store.flush();
+                    }
+                    began.elapsed()
+                });
+            }
         }
         if self.wants("recover") {
             let store = self.store();
@@ -157,6 +179,19 @@ impl Run {
                 }
             });
         }
+    }
+
+    fn synced_puts(&self) {
+        if !self.wants("put_fsync") {
+            return;
+        }
+        let store = self.store();
+        self.measure("put_fsync", 1, SYNCED_PUTS, |_| {
+            for turn in 0..SYNCED_PUTS {
+                let put = put_of(mix(turn)).with_durability(Durability::FsyncWal);
+                store.table.put(&put).expect("a put");
+            }
+        });
     }
 
     fn reads(&self) {
@@ -311,7 +346,7 @@ impl Run {
         self.measure("markers_memory", 1, CELLS, |_| {
             assert_eq!(store.scan(&Scan::new()), CELLS / 10);
         });
-        store.connection.admin().flush_table(store.table.name()).expect("a flush");
+        store.flush();
         self.measure("markers_flushed", 1, CELLS, |_| {
             assert_eq!(store.scan(&Scan::new()), CELLS / 10);
         });
@@ -327,11 +362,18 @@ struct Store {
 
 impl Store {
     fn new(dir: PathBuf) -> Self {
+        Self::with_regions(dir, 1)
+    }
+
+    /// The table is split evenly.
+    fn with_regions(dir: PathBuf, count: u64) -> Self {
         let connection = open(&dir);
         let name: TableName = "cells".parse().expect("the name of a table");
         let family = ColumnFamilyDescriptor::new(FAMILY).with_versions(ALL_VERSIONS);
         let descriptor = TableDescriptor::new(name.clone()).with_family(family);
-        connection.admin().create_table(&descriptor).expect("a new table");
+        let splits: Vec<_> = (1..count).map(|n| row_of(u64::MAX / count * n).to_vec()).collect();
+        let admin = connection.admin();
+        admin.create_table_with_splits(&descriptor, &splits).expect("a new table");
         let table = connection.table(&name).expect("the table");
         Self { table, connection, dir }
     }
@@ -346,9 +388,13 @@ impl Store {
         }
     }
 
+    fn flush(&self) {
+        self.connection.admin().flush_table(self.table.name()).expect("a flush");
+    }
+
     fn settle(&self) {
+        self.flush();
         let admin = self.connection.admin();
-        admin.flush_table(self.table.name()).expect("a flush");
         admin.major_compact_table(self.table.name()).expect("a compaction");
     }
 

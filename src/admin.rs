@@ -204,7 +204,7 @@ impl Admin {
 /// Verification.
 impl Admin {
     /// Reads every store file of the tables in service and verifies every block, at full speed,
-    /// while reads and writes go on. The store also does this automatically, at a limited rate:
+    /// while reads and writes continue. The store also does this automatically, at a limited rate:
     /// [`EngineOptions::scrub_period_ms`](crate::EngineOptions::scrub_period_ms).
     ///
     /// # Errors
@@ -218,7 +218,7 @@ impl Admin {
 /// Copies.
 impl Admin {
     /// Copies the store to the new directory `to`, in the store's file system, while reads and
-    /// writes go on. On return the copy is durable; if the call fails, there is no copy.
+    /// writes continue. On return the copy is durable; if the call fails, there is no copy.
     ///
     /// The copy is the store at one moment during the call. It contains every write acknowledged
     /// before the call, each row whole. Writes without the log that are made during the call may be

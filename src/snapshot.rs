@@ -32,7 +32,7 @@ use crate::table_name::IntoTableName;
 /// # }
 /// ```
 impl Admin {
-    /// Takes a snapshot of a table, while reads and writes go on. On return it is complete and
+    /// Takes a snapshot of a table, while reads and writes continue. On return it is complete and
     /// durable; if the call fails, there is no snapshot.
     ///
     /// It has each region at one moment during the call, with every write acknowledged before the

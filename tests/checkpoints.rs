@@ -173,8 +173,8 @@ fn a_store_in_a_directory_returns_to_each_checkpoint() -> Result<()> {
     Ok(())
 }
 
-/// A scan that is under way must not mix the states before and after a rewind, nor go on with rows
-/// that are gone.
+/// A scan that is under way must not mix the states before and after a rewind, nor continue with
+/// rows that are gone.
 #[test]
 fn a_scanner_of_before_a_rewind_ends_with_an_error() -> Result<()> {
     let dir = tempfile::tempdir().expect("a directory");

@@ -7,6 +7,8 @@ mod hbase_root;
 mod hfile_parts;
 #[path = "fuzz/bodies/small_files.rs"]
 mod small_files;
+#[path = "fuzz/bodies/snapshot_import.rs"]
+mod snapshot_import;
 
 use hblite_env::{Random as _, SeededRandom};
 
@@ -28,6 +30,24 @@ fn changed_parts_of_hfiles_do_no_harm() {
             input.push(byte);
         }
         hfile_parts::run(&input);
+    }
+}
+
+#[test]
+fn changed_snapshots_are_imported_or_refused() {
+    for file in [0x80, 0x81] {
+        assert_eq!(snapshot_import::run(&[file]), Some(3), "the snapshot without a change");
+    }
+    let random = SeededRandom::new(4);
+    for number in 0..400_u64 {
+        let mut input = vec![0x80 | number as u8 & 1];
+        for _ in 0..1 + random.next_u64() % 3 {
+            input.extend_from_slice(&(random.next_u64() as u16).to_be_bytes());
+            input.push(random.next_u64() as u8);
+            let byte = random.next_u64() as usize;
+            input.push(BYTES.get(byte % 20).copied().unwrap_or((byte >> 8) as u8));
+        }
+        snapshot_import::run(&input);
     }
 }
 

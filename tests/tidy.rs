@@ -25,9 +25,8 @@ const FENCED: &[&str] = &[
     "crates/hblite-engine/src/memstore/cells/arena.rs",
     "crates/hblite-engine/tests/memstore_accounting.rs",
     "crates/hblite-hfile/tests/allocation.rs",
-    "crates/hblite-server/tests/memory.rs",
-    "crates/hblite-thrift/tests/memory.rs",
     "tests/malformed/allocator.rs",
+    "tests/testkit/counting.rs",
     "crates/hblite-bench-compare/src/store/lmdb.rs",
 ];
 
@@ -277,23 +276,77 @@ const UNIDIOMATIC: &[(&str, &str)] = &[
     ("who comes", "what arrives"),
     ("by themselves", "automatically"),
     ("is no part", "is not part"),
+    ("filled up", "padded, filled"),
+    ("go on", "continue"),
+    ("goes on", "continues"),
+    ("in vain", "forever, without effect"),
+    ("gives back", "returns"),
+    ("is told", "is asked, is informed"),
+    ("some seconds", "a few seconds"),
+    ("by turns", "in turn"),
 ];
+
+/// The unidiomatic phrases of a line, with better ones.
+fn unidiomatic(line: &str) -> Vec<String> {
+    // Text between backticks is code. Words end at anything that is not a letter.
+    let prose = line.split('`').step_by(2).collect::<String>().to_lowercase();
+    let words: Vec<&str> = prose.split(|c: char| !c.is_alphabetic()).collect();
+    let words = format!(" {} ", words.join(" "));
+    let is_in = |phrase: &str| words.contains(&format!(" {phrase} "));
+    let found = UNIDIOMATIC.iter().filter(|(phrase, _)| is_in(phrase));
+    found.map(|(phrase, better)| format!("{phrase}: write {better}")).collect()
+}
 
 #[test]
 fn documents_are_idiomatic() {
     let mut found = Vec::new();
     for (name, text) in documents() {
         for_each_prose_line(&text, |number, line| {
-            // Text between backticks is code. Words end at anything that is not a letter.
-            let prose = line.split('`').step_by(2).collect::<String>().to_lowercase();
-            let words: Vec<&str> = prose.split(|c: char| !c.is_alphabetic()).collect();
-            let words = format!(" {} ", words.join(" "));
-            for (phrase, better) in UNIDIOMATIC {
-                if words.contains(&format!(" {phrase} ")) {
-                    found.push(format!("{name}:{number}: {phrase}: write {better}"));
-                }
-            }
+            found.extend(unidiomatic(line).iter().map(|what| format!("{name}:{number}: {what}")));
         });
+    }
+    assert!(found.is_empty(), "unidiomatic phrases:\n{}", found.join("\n"));
+}
+
+/// The files of tools and kits in other languages.
+fn other_sources() -> Vec<PathBuf> {
+    let mut folders = vec![root().join("tools"), root().join("kits")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("the folder exists").flatten() {
+            let (path, file_name) = (entry.path(), entry.file_name());
+            let is_made = ["target", "node_modules"].iter().any(|made| file_name == *made);
+            let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && !is_made => folders.push(path),
+                Ok(kind) if kind.is_file() && ["java", "go", "py", "js"].contains(&end) => {
+                    files.push(path);
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(files.len() > 30, "the files were found");
+    files
+}
+
+/// Comments that fill a line, in all languages.
+#[test]
+fn comments_are_idiomatic() {
+    let mut found = Vec::new();
+    for path in source_files().into_iter().chain(other_sources()) {
+        if path.ends_with("tidy.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("sources are UTF-8");
+        for (index, line) in text.lines().enumerate() {
+            let start = line.trim_start();
+            if ["//", "/*", "* ", "# "].iter().any(|mark| start.starts_with(mark)) {
+                let phrases = unidiomatic(start);
+                let place = format!("{}:{}", name(&path), index + 1);
+                found.extend(phrases.iter().map(|what| format!("{place}: {what}")));
+            }
+        }
     }
     assert!(found.is_empty(), "unidiomatic phrases:\n{}", found.join("\n"));
 }

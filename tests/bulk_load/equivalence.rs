@@ -108,7 +108,7 @@ fn load_both(
             write_file(&source, &in_folder(family, &format!("{number:04x}")), &written);
         }
     }
-    // Flushed before in the one, and behind in the other: as to files they are alike.
+    // One flushed before the load, the other flushes after it: now both have the same files.
     plain.admin().flush_table(name("t"))?;
     let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
     engine(loaded).procedures().bulk_load(&name("t"), Path::new(FOLDER), &request).map(drop)

@@ -130,21 +130,46 @@ fn hbases_directories_are_refused_unless_they_are_asked_for() {
     }
 }
 
-#[test]
-fn logs_of_an_hbase_that_had_a_store_are_refused_and_adopted() {
-    let fs = fixture("killed");
-    adopt(&fs).and_then(|connection| connection.close()).expect("nothing is wrong");
-    let old = find(&fs, "oldWALs/localhost", ".meta");
+/// Puts the log of a region server back that an adoption moved away.
+fn put_log_back(fs: &dyn FileSystem) {
+    let old = find(fs, "oldWALs/localhost", ".meta");
     let name = old.file_name().and_then(|name| name.to_str()).expect("text").to_owned();
     let log = Path::new("/hbase/WALs/localhost,1,1").join(name);
     fs.create_dir_all(log.parent().expect("a file")).expect("room");
     fs.rename(&old, &log).expect("memory");
+}
+
+#[test]
+fn logs_of_an_hbase_that_had_a_store_are_refused_and_adopted() {
+    let fs = fixture("killed");
+    adopt(&fs).and_then(|connection| connection.close()).expect("nothing is wrong");
+    put_log_back(&fs);
     let before = contents(&fs);
     let error = options(&fs).open(ROOT).expect_err("there is a log");
     assert!(error.message().contains("hblite from-hbase"), "{error}");
     assert!(contents(&fs) == before);
     let connection = adopt(&fs).expect("the log is of this directory");
     assert_eq!(cells(&connection), expected(), "nothing is there twice");
+}
+
+/// HBase opens a region that nothing was written to since it had closed it, flushes or compacts it,
+/// and is killed: it leaves no new `.seqid`, and hblite's list of the region's files is old.
+#[test]
+fn files_that_a_killed_hbase_wrote_are_in_no_manifest() {
+    let fs = fixture("killed");
+    adopt(&fs).expect("it is adopted").close().expect("it closes");
+    let family = find(&fs, "00223f9f32544c10", "\0");
+    let region = family.ancestors().nth(2).expect("a region").to_path_buf();
+    assert!(fs.exists(&region.join(".manifest")).expect("memory"));
+    fs.rename(&family, &family.with_file_name("0".repeat(32))).expect("it is renamed");
+    put_log_back(&fs);
+    let connection = adopt(&fs).expect("it is adopted");
+    assert_eq!(cells(&connection), expected());
+    connection.close().expect("it closes");
+    assert_sound(&fs, "HBase was killed");
+    // Its manifest counts again.
+    fs.remove_file(&family.with_file_name("0".repeat(32))).expect("it is there");
+    adopt(&fs).expect_err("a file is missing");
 }
 
 #[test]

@@ -103,6 +103,9 @@ impl Kind {
             ["WALs.head"] => Self::LogHead,
             ["WALs", name] if name.starts_with("hblite-wal.") => Self::LogSegment,
             ["archive", ..] => Self::Archived,
+            [aside, ..] if aside.starts_with("hblite-") && aside.ends_with("-moved") => {
+                Self::Archived
+            }
             ["MasterData", ..] => Self::MasterData,
             [".tmp", ..] => Self::Temporary,
             [".hbase-snapshot", ".tmp", ..] => Self::UnfinishedSnapshot,

@@ -323,11 +323,11 @@ impl Setting<'_> {
         writes
     }
 
-    /// With NEW_VERSION_BEHAVIOR HBase keeps markers by their sequence ids, and gets lost when one
-    /// write has several, or when markers of single versions of the family meet others: what is
-    /// found then depends on the order in the row. Nobody can mean that, so of one write a family
-    /// has at most one marker up to a time, those of single versions only without puts, and none
-    /// for single versions of the family.
+    /// With NEW_VERSION_BEHAVIOR, HBase keeps markers by their sequence ids. If one write has
+    /// several, or if markers of single versions of the family meet others, the result depends on
+    /// the order in the row. No program can rely on that. So a write has, per family, at most one
+    /// marker up to a time, markers of single versions only if it has no puts, and no markers of
+    /// single versions of the family.
     fn avoid_lost_markers(&self, writes: &mut Vec<Write>) {
         for family in self.families.iter().filter(|family| family.new_version_behavior) {
             let name = &family.name;
@@ -484,7 +484,7 @@ impl Setting<'_> {
         (0..choices.below(3)).map(|_| self.cell_filter(choices, kinds)).collect()
     }
 
-    /// Of four kinds the last gives hints where to go on.
+    /// The last of four kinds gives hints where to continue.
     fn cell_filter(&self, choices: &mut Choices<'_>, kinds: usize) -> FilterSpec {
         match choices.below(kinds) {
             0 | 1 => FilterSpec::Value(operator(choices), choices.pick(&VALUES).to_vec()),

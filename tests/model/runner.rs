@@ -18,7 +18,7 @@ use crate::table::{Region, Table};
 use crate::text::readable;
 
 /// More files in a store are compacted all at once, because the sizes of those that a minor
-/// compaction makes are not known while it goes on.
+/// compaction makes are not known until it ends.
 const FILES_MAX: usize = 5;
 
 /// A running sequence.

@@ -1,19 +1,19 @@
 //! A family of a region: a memstore, files, and what flushes and compactions write.
 //!
-//! What is written goes row by row, column by column, newest first:
+//! Cells are written row by row and column by column, the newest first:
 //!
-//! 1. A cell past the family's time to live ends its column, if MIN_VERSIONS is 0.
-//! 2. A cell past its own time to live is left out.
-//! 3. A marker counts from here on, unless KEEP_DELETED_CELLS keeps what it masks. Flushes and
-//!    minor compactions write it; major ones only if KEEP_DELETED_CELLS keeps markers and there
-//!    is a put at all that is as old: one below the oldest put ends its column.
-//! 4. A put that is masked is left out; if the marker masks all older versions too, the column
-//!    ends.
-//! 5. Of equal keys the first stays. Puts are counted; behind VERSIONS, or behind MIN_VERSIONS and
-//!    past the time to live, the column ends.
+//! 1. If MIN_VERSIONS is 0, a cell older than the family's time to live ends its column.
+//! 2. A cell older than its own time to live is dropped.
+//! 3. A delete marker applies to all cells after it, unless KEEP_DELETED_CELLS keeps what it masks.
+//!    Flushes and minor compactions write markers. Major compactions write them only if
+//!    KEEP_DELETED_CELLS keeps them and the store has a put at least as old: a marker older than
+//!    the oldest put ends its column.
+//! 4. A masked put is dropped. If the marker also masks all older versions, the column ends.
+//! 5. Of cells with equal keys, the first is kept. The column ends after VERSIONS puts, or at a put
+//!    that is older than the time to live once MIN_VERSIONS puts are kept.
 //!
-//! The end of a column is the end of its markers too, except under the empty qualifier, where the
-//! markers of the family stand. With NEW_VERSION_BEHAVIOR flushes and minor compactions write
+//! When a column ends, its markers end too. The exception is the empty qualifier, under which the
+//! family's markers are stored. With NEW_VERSION_BEHAVIOR, flushes and minor compactions write
 //! everything.
 
 use hblite::{CellType, KeepDeletedCells};

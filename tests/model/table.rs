@@ -109,14 +109,20 @@ impl Table {
         Ok(rows.into_iter().flat_map(|row| pieces(row, read.batch)).collect())
     }
 
-    /// The regions from the one with the start row on. Those after the stop row have no wanted row.
+    /// The regions from the one with the first row that may be wanted on: in reverse without the
+    /// start row, the one with the rows before it, as in HBase's client. Those after the stop row
+    /// have no wanted row.
     fn regions_of(&self, read: &Read) -> Vec<&Region> {
         let mut regions: Vec<&Region> = self.regions.iter().collect();
         if read.is_reversed {
             regions.reverse();
         }
-        let is_before_start =
-            |region: &&Region| !read.start.is_empty() && !region.contains(&read.start);
+        let starts_below = read.is_reversed && !read.is_start_inclusive;
+        let is_before_start = |region: &&Region| match read.start.is_empty() {
+            true => false,
+            false if starts_below => region.start >= read.start,
+            false => !region.contains(&read.start),
+        };
         regions.into_iter().skip_while(is_before_start).collect()
     }
 

@@ -37,12 +37,12 @@ fn a_snapshot_with_foreign_files_goes_to_the_archive() {
             }
             assert_eq!(names(&connection), Vec::<String>::new());
             assert!(!fs.exists(dir).expect("an answer"));
-            let archive = Path::new("/store/archive");
-            let kept: Vec<_> = files_below(&fs, archive)
+            let root = Path::new("/store");
+            let kept: Vec<_> = files_below(&fs, root)
                 .into_iter()
                 .filter(|file| file.ends_with(Path::new(".hbase-snapshot/s").join(&mine)))
                 .collect();
-            assert_eq!(kept.len(), 1, "{mine}: {:?}", files_below(&fs, archive));
+            assert_eq!(kept.len(), 1, "{mine}: {:?}", files_below(&fs, root));
             assert_eq!(fs.read(&kept[0]).expect("it is there"), b"mine");
             let notes = connection.file_notes();
             assert_eq!(notes.len(), 1, "{notes:?}");

@@ -10,7 +10,7 @@
 //! let data = study.data(1_000, 1);
 //! let design = study.design("reversed-scan")?;
 //! let connection = hblite::open_in_memory()?;
-//! let options = CaseStudyOptions { regions: 4, is_checked: true };
+//! let options = CaseStudyOptions::default().with_regions(4).with_checked(true);
 //! let report = run_design(study.as_ref(), design.as_ref(), &data, &connection, options)?;
 //! assert!(report.questions.iter().all(|question| question.is_right == Some(true)));
 //! println!("{report}");

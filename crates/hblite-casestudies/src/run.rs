@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use hblite::filter::Filter;
 use hblite::{Connection, Scan};
+use hblite_model::setters;
 use hblite_rowkey::{Order, quantile_splits};
 
 use crate::error::Result;
@@ -15,11 +16,23 @@ use crate::trace::{Cost, TableReader, Trace};
 
 /// How a study is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CaseStudyOptions {
-    /// Regions of the first table of each design, split at the quantiles of its keys.
+    /// Regions of the first table of each design, split at the quantiles of its keys (1).
     pub regions: usize,
-    /// Whether answers are compared with those computed without a store.
+    /// Whether answers are compared with those computed without a store (no).
     pub is_checked: bool,
+}
+
+impl Default for CaseStudyOptions {
+    fn default() -> Self {
+        Self { regions: 1, is_checked: false }
+    }
+}
+
+setters! { CaseStudyOptions:
+    with_regions sets regions: usize;
+    with_checked sets is_checked: bool;
 }
 
 /// The results of a design.

@@ -122,7 +122,8 @@ fn a_report_has_the_lengths_of_the_stored_row_keys() {
     let data = orders.data(RECORDS, 7);
     for design in orders.designs() {
         let connection = hblite::open_in_memory().expect("a store");
-        let options = hblite_casestudies::CaseStudyOptions { regions: 4, is_checked: false };
+        let options =
+            hblite_casestudies::CaseStudyOptions::default().with_regions(4).with_checked(false);
         let design = design.as_ref();
         let report =
             hblite_casestudies::run_design(orders.as_ref(), design, &data, &connection, options)

@@ -151,7 +151,8 @@ fn run_one(
     cluster: Option<&Connection>,
 ) -> Result<DesignReport> {
     let data = study.data(arguments.records, arguments.seed);
-    let options = CaseStudyOptions { regions: arguments.regions, is_checked: arguments.check };
+    let options =
+        CaseStudyOptions::default().with_regions(arguments.regions).with_checked(arguments.check);
     if let Some(cluster) = cluster {
         return run_design_on_cluster(study, design, &data, cluster, options);
     }

@@ -19,7 +19,7 @@ pub(crate) struct CheckArguments {
     /// Prints one JSON object instead of lines
     #[arg(long)]
     json: bool,
-    /// If there are no defects, deletes and lists what opening the store moved to its archive
+    /// If there are no defects, deletes and lists what opening the store set aside
     #[arg(long, conflicts_with = "json")]
     clean: bool,
 }
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> ExitCode {
     if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(DEFECTS) }
 }
 
-/// Deletes what opening the store moved to the archive. This may be all that is left of a damaged
+/// Deletes what opening the store set aside. This may be all that is left of a damaged
 /// table, so it is done only after a check without defects.
 fn clean(arguments: &CheckArguments) -> ExitCode {
     let cleaned = match hblite::clean(&arguments.dir) {

@@ -50,13 +50,15 @@ impl Gateways {
             .with_cluster_id(server.cluster_id())
             .with_locate(server.locator())
             .with_memory(Arc::clone(server.memory()))
-            .with_complaints(complaints);
+            .with_complaints(complaints.clone());
         let rest = arguments.rest_port.map(|port| {
             let options = RestOptions::default()
                 .with_bind(bind)
                 .with_port(port)
                 .with_advertise(advertise.map(str::to_owned))
-                .with_locate(server.locator());
+                .with_locate(server.locator())
+                .with_memory(Arc::clone(server.memory()))
+                .with_complaints(complaints);
             RestServer::start(connection, options)
         });
         let rest = rest.transpose()?;

@@ -171,7 +171,7 @@ pub(crate) fn report_open(connection: &Connection) {
     }
 }
 
-/// Reports on standard error what was dropped, kept or moved to the archive.
+/// Reports on standard error what was dropped, kept or set aside.
 fn report_files(notes: &[FileNote]) {
     let mut stderr = io::stderr();
     for note in notes {

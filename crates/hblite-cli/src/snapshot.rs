@@ -48,14 +48,16 @@ pub(crate) struct ExportArguments {
 }
 
 const IMPORT_HELP: &str = "\
-In HBase: hbase org.apache.hadoop.hbase.snapshot.ExportSnapshot -snapshot NAME -copy-to file:///FROM
+In HBase: hbase org.apache.hadoop.hbase.snapshot.ExportSnapshot -no-checksum-verify
+-snapshot NAME -copy-to file:///FROM
 Files are linked, or copied from another file system, and their checksums are verified. The store
 gets the snapshot as a whole or not at all. Without --table, clone it in the shell:
 clone_snapshot 'NAME', 'TABLE'. The namespace of the table must exist.";
 
 const EXPORT_HELP: &str = "\
-In HBase: hbase org.apache.hadoop.hbase.snapshot.ExportSnapshot -snapshot NAME -copy-from file:///TO
--copy-to hdfs://…/hbase, then clone_snapshot 'NAME', 'TABLE' in its shell.";
+In HBase: hbase org.apache.hadoop.hbase.snapshot.ExportSnapshot -no-checksum-verify
+-snapshot NAME -copy-from file:///TO -copy-to hdfs://…/hbase,
+then clone_snapshot 'NAME', 'TABLE' in its shell.";
 
 pub(crate) fn run(command: &SnapshotCommand) -> ExitCode {
     let outcome = match command {

@@ -131,6 +131,38 @@ fn designs_are_compared_on_a_cluster() {
     assert!(kept.contains("mine"), "{kept}");
 }
 
+/// In each window, each region has as many writes and reads as in memory if scans do not read
+/// ahead.
+#[test]
+fn regions_count_the_same_requests_on_a_cluster() {
+    let (_server, url) = cluster();
+    let dir = tempfile::TempDir::new().unwrap();
+    let counts = |out: &str, place: &[&str]| -> Vec<serde_json::Value> {
+        let out = dir.path().join(out);
+        let designs = ["timestamp-lead", "bucketed", "host-lead"];
+        let names = designs.join(",");
+        let study = ["hotspot", "run", "--study", "log-keys", "--design", &names];
+        let size = ["--records", "1000", "--regions", "4", "--windows", "4", "--reads", "4"];
+        shown(&hblite(&[&study[..], &size, &["--out", out.to_str().unwrap()], place].concat(), ""));
+        let of = |design: &str| {
+            let json = std::fs::read(out.join(format!("{design}.json"))).unwrap();
+            let result: serde_json::Value = serde_json::from_slice(&json).unwrap();
+            let windows = result["counts"]["windows"].as_array().unwrap().clone();
+            let counted =
+                |window: &serde_json::Value| serde_json::json!([window["writes"], window["reads"]]);
+            windows.iter().map(counted).collect()
+        };
+        designs.map(of).into()
+    };
+    let local = counts("local", &[]);
+    let remote = counts("remote", &["--connect", &format!("{url}?hbase.client.scanner.caching=1")]);
+    assert_eq!(local, remote);
+    let reads = local.iter().filter_map(|design| design[3][1][0].as_u64());
+    assert!(reads.sum::<u64>() > 0, "{local:?}");
+    let ahead = counts("ahead", &["--connect", &url]);
+    assert_ne!(local, ahead, "a fetch of many rows reads ahead");
+}
+
 #[test]
 fn a_case_study_gives_the_same_answers_on_a_cluster() {
     let (_server, url) = cluster();

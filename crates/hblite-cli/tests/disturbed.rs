@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod served;
 #[path = "../../hblite-server/tests/support/mod.rs"]
 mod support;
 
@@ -16,6 +17,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use hblite_wire::pb;
+use served::Served;
 use support::{Client, get, put, region};
 
 /// A running command, which is killed if the test fails.
@@ -72,31 +74,17 @@ impl Shell {
     }
 }
 
-/// A server on free ports.
-struct Served {
-    child: Running,
-    port: u16,
+fn serve(dir: &Path) -> Served {
+    Served::start(&["--dir", dir.to_str().unwrap()])
 }
 
-impl Served {
-    fn start(dir: &Path) -> Self {
-        let dir = dir.to_str().unwrap();
-        let arguments = ["serve", "--dir", dir, "--rpc-port", "0", "--zookeeper-port", "0"];
-        let mut child = Running(hblite(&arguments).stderr(Stdio::null()).spawn().unwrap());
-        let mut line = String::new();
-        BufReader::new(child.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let ready: serde_json::Value = serde_json::from_str(&line).expect("the ready line");
-        let port = ready["region_server_ports"][0].as_u64().unwrap().try_into().unwrap();
-        Self { child, port }
-    }
+fn client(served: &Served) -> Client {
+    let port = served.ready["region_server_ports"][0].as_u64().unwrap();
+    Client::java(port.try_into().unwrap(), "ClientService")
+}
 
-    fn client(&self) -> Client {
-        Client::java(self.port, "ClientService")
-    }
-
-    fn assert_lives(&mut self) {
-        assert_eq!(self.child.0.try_wait().unwrap(), None, "the server has ended");
-    }
+fn assert_lives(served: &mut Served) {
+    assert_eq!(served.child.try_wait().unwrap(), None, "the server has ended");
 }
 
 /// The full name of the only region of a table.
@@ -149,8 +137,8 @@ fn a_server_refuses_writes_when_its_directory_is_gone() {
     let dir = parent.path().join("store");
     shell(&dir, &["create 't', 'f'", "put 't', 'r', 'f:q', 'v'"]);
     let name = region_name(&dir, "t");
-    let mut served = Served::start(&dir);
-    let mut client = served.client();
+    let mut served = serve(&dir);
+    let mut client = client(&served);
     assert!(write(&mut client, &name, "r1").header.exception.is_none());
     fs::remove_dir_all(&dir).unwrap();
     let deadline = Instant::now() + Duration::from_secs(10);
@@ -165,7 +153,7 @@ fn a_server_refuses_writes_when_its_directory_is_gone() {
     let text = answer.exception_text();
     assert!(text.contains("the directory was removed, moved or replaced"), "{text}");
     assert_eq!(read(&mut client, &name, "r"), 1);
-    served.assert_lives();
+    assert_lives(&mut served);
 }
 
 /// The only store file of a table.
@@ -198,8 +186,8 @@ fn a_server_outlives_a_store_file_that_is_truncated() {
     shell(&dir, &lines.iter().map(String::as_str).collect::<Vec<_>>());
     let (name, other) = (region_name(&dir, "t"), region_name(&dir, "u"));
     let file = store_file(&dir, "t");
-    let mut served = Served::start(&dir);
-    let mut client = served.client();
+    let mut served = serve(&dir);
+    let mut client = client(&served);
     assert_eq!(read(&mut client, &name, "r000"), 1);
 
     // The first block, which is in the cache, and a part of the second one are left.
@@ -212,11 +200,11 @@ fn a_server_outlives_a_store_file_that_is_truncated() {
         let file_name = file.file_name().unwrap().to_str().unwrap();
         assert!(text.contains(file_name), "{text}");
     }
-    served.assert_lives();
+    assert_lives(&mut served);
     assert_eq!(read(&mut client, &name, "r000"), 1, "a block that was read before");
     assert_eq!(read(&mut client, &other, "r"), 1, "another table");
     assert!(write(&mut client, &name, "new").header.exception.is_none());
-    served.assert_lives();
+    assert_lives(&mut served);
 }
 
 /// What a process has mapped of the files below a directory.

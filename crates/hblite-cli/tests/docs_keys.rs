@@ -40,7 +40,7 @@ fn examples(page: &str) -> Vec<Example> {
     let mut examples = Vec::new();
     for (index, (language, text)) in blocks.iter().enumerate() {
         if language == "sh" {
-            // A line that ends with a backslash goes on.
+            // A line that ends with a backslash continues in the next one.
             let joined = text.replace("\\\n", " ");
             let commands = joined.lines().map(str::to_owned).collect();
             let next = blocks.get(index + 1).filter(|(language, _)| language == "text");

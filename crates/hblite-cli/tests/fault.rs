@@ -2,38 +2,23 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::io::{BufRead as _, BufReader};
+mod served;
+
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use serde_json::Value;
-
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+use served::Served;
 
 fn hblite() -> Command {
     Command::new(env!("CARGO_BIN_EXE_hblite"))
 }
 
-/// A server on free ports that is ready, with its port file.
-fn serve(port_file: &Path, more: &[&str]) -> (Server, Value) {
-    let mut child = hblite()
-        .args(["serve", "--memory", "--rpc-port", "0", "--zookeeper-port", "0"])
-        .args(["--region-servers", "2", "--port-file"])
-        .arg(port_file)
-        .args(more)
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it works");
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().expect("it works")).read_line(&mut line).expect("it works");
-    (Server(child), serde_json::from_str(&line).expect("it works"))
+/// A server that is ready, with its port file.
+fn serve(port_file: &Path, more: &[&str]) -> Served {
+    let file = port_file.to_str().expect("UTF-8");
+    let arguments = ["--memory", "--region-servers", "2", "--port-file", file];
+    Served::start(&[&arguments[..], more].concat())
 }
 
 fn fault(port_file: &Path, arguments: &[&str]) -> Output {
@@ -60,8 +45,8 @@ fn complaint(output: &Output) -> String {
 fn faults_are_set_and_cleared_and_servers_killed_from_the_command_line() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("ports.json");
-    let (_server, ports) = serve(&file, &[]);
-    assert!(ports["http_port"].as_u64().is_some());
+    let server = serve(&file, &[]);
+    assert!(server.ready["http_port"].as_u64().is_some());
     let set = ["set", "--error", "RegionTooBusy", "--method", "Multi", "--rate", "0.5"];
     assert_eq!(answer(&fault(&file, &set))["id"], 1);
     let set = ["set", "--delay", "5-50", "--server", "1", "--server", "master", "--seed", "3"];
@@ -87,8 +72,8 @@ fn faults_are_set_and_cleared_and_servers_killed_from_the_command_line() {
 fn a_server_without_the_endpoint_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("ports.json");
-    let (_server, ports) = serve(&file, &["--no-http"]);
-    assert_eq!(ports["http_port"], Value::Null);
+    let server = serve(&file, &["--no-http"]);
+    assert_eq!(server.ready["http_port"], Value::Null);
     assert!(complaint(&fault(&file, &["list"])).contains("no admin endpoint"));
     let missing = dir.path().join("none.json");
     assert!(complaint(&fault(&missing, &["list"])).contains("none.json"));

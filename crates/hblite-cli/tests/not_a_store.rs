@@ -117,7 +117,7 @@ fn nothing_at_all() {
     assert!(output.status.success(), "{}", text(&output.stderr));
 }
 
-/// Files put into a store by hand are moved to the archive, which every command that opens the
+/// Files put into a store by hand are set aside, which every command that opens the
 /// store reports, and are deleted only on request.
 #[test]
 fn foreign_directories_in_a_store() {
@@ -139,8 +139,8 @@ fn foreign_directories_in_a_store() {
     assert_eq!(fs::read(Path::new(moved_to).join("2026/a.jpg")).unwrap(), b"mine");
     assert!(dir.path().join(".tmp/mine").exists() && dir.path().join("mine/a").exists());
     let message = text(&shell("list").stderr);
-    let (archived, rest) = message.split_once(" is in the archive\n").expect("it is listed");
-    assert!(moved_to.starts_with(archived.trim_start_matches("hblite: ")), "{message}");
+    let (aside, rest) = message.split_once(" is set aside\n").expect("it is listed");
+    assert!(moved_to.starts_with(aside.trim_start_matches("hblite: ")), "{message}");
     assert!(rest.contains("hblite check --clean"), "{message}");
     let others = dir.path().join("archive/data/mine");
     write(&others, "mine");

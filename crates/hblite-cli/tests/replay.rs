@@ -4,9 +4,11 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::io::{BufRead as _, BufReader, Read as _};
+mod served;
+
+use std::io::BufReader;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use bytes::Bytes;
 use hblite::{
@@ -14,44 +16,10 @@ use hblite::{
     SplitPoints, TableDescriptor, TimeRange,
 };
 use hblite_wire::recording::{Line, Reader};
-use serde_json::Value;
+use served::Served;
 
-struct Server {
-    child: Child,
-    url: String,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Server {
-    fn start(arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_hblite"))
-            .args(["serve", "--memory", "--rpc-port", "0", "--zookeeper-port", "0", "--no-http"])
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let ports: Value = serde_json::from_str(&line).unwrap();
-        Self { child, url: format!("hbase+rpc://127.0.0.1:{}", ports["rpc_port"]) }
-    }
-
-    /// Ends it as a user would. Returns whether it succeeded, and what it said.
-    fn stop(mut self) -> (bool, String) {
-        let id = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
-        let status = self.child.wait().unwrap();
-        let mut said = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        (status.success(), said)
-    }
+fn serve(arguments: &[&str]) -> Served {
+    Served::start(&[&["--memory", "--no-http"], arguments].concat())
 }
 
 /// What a program does: tables with regions, reads and writes of all kinds, and mistakes.
@@ -96,11 +64,12 @@ fn replay(arguments: &[&str]) -> Output {
 }
 
 fn record_to(file: &Path) -> (bool, String) {
-    let server = Server::start(&["--record", file.to_str().unwrap()]);
-    let connection = hblite::connect(&server.url).unwrap();
+    let server = serve(&["--record", file.to_str().unwrap()]);
+    let connection = hblite::connect(&server.url()).unwrap();
     session(&connection);
     connection.close().unwrap();
-    server.stop()
+    let (status, said) = server.end("-TERM");
+    (status == Some(0), said)
 }
 
 fn lines(file: &Path) -> Vec<Line> {
@@ -125,10 +94,10 @@ fn a_recorded_session_is_answered_alike_and_a_changed_value_is_found() {
     assert!(text.starts_with(&format!("{calls} calls replayed, 0 differ")), "{text}");
 
     // A running server, which has seen another session of the same kind.
-    let server = Server::start(&[]);
-    let connection = hblite::connect(&server.url).unwrap();
+    let server = serve(&[]);
+    let connection = hblite::connect(&server.url()).unwrap();
     session(&connection);
-    let output = replay(&[name, "--address", &server.url]);
+    let output = replay(&[name, "--address", &server.url()]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0), "{text}");
 
@@ -170,13 +139,24 @@ fn a_full_disk_ends_the_recording_and_not_the_server() {
     assert!(said.contains("No space left on device"), "{said}");
 }
 
+const NO_RECORDING: &str =
+    "calls.jsonl: line 1: this is not a recording: 'hblite serve --record FILE' writes one";
+
 #[test]
 fn a_file_that_is_no_recording_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("calls.jsonl");
-    std::fs::write(&file, "{\"hblite-recording\":9}\n").unwrap();
-    let output = replay(&[file.to_str().unwrap()]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("line 1: the recording has version 9"), "{said}");
+    for (text, reason) in [
+        ("{\"hblite-recording\":9}\n", "line 1: the recording has version 9"),
+        ("time,device\n", NO_RECORDING),
+        ("{\"row\":\"r\"}\n", NO_RECORDING),
+        ("\u{7f}ELF", NO_RECORDING),
+        ("", NO_RECORDING),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let output = replay(&[file.to_str().unwrap()]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(reason), "{said}");
+    }
 }

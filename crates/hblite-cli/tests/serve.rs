@@ -1,71 +1,33 @@
 //! `hblite serve` as scripts use it: ready line, port file, signals, errors.
 
+mod served;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 
 use serde_json::Value;
+use served::{Served, command};
 
-struct Served {
-    child: Child,
-    ready: Value,
+/// The cluster's id, as a client asks for it first.
+fn cluster_id(served: &Served) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", served.port("rpc_port"))).expect("open");
+    stream.write_all(b"Regist").expect("sent");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("an answer");
+    String::from_utf8_lossy(&answer[answer.len() - 36..]).into_owned()
 }
 
-impl Drop for Served {
-    fn drop(&mut self) {
-        // It has already ended, unless the test has failed.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hblite"));
-    command.arg("serve").args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-/// Starts a server and waits for its line.
-fn serve(arguments: &[&str]) -> Served {
-    let mut child = command(arguments).spawn().expect("it starts");
-    let ready = read_line(child.stdout.take().expect("piped"));
-    Served { child, ready }
-}
-
-/// The ready line.
-fn read_line(stdout: ChildStdout) -> Value {
-    let mut line = String::new();
-    BufReader::new(stdout).read_line(&mut line).expect("a line");
-    serde_json::from_str(&line).expect("JSON")
-}
-
-impl Served {
-    fn port(&self, name: &str) -> u16 {
-        self.ready[name].as_u64().and_then(|port| port.try_into().ok()).expect("a port")
-    }
-
-    /// The cluster's id, as a client asks for it first.
-    fn cluster_id(&self) -> String {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port("rpc_port"))).expect("open");
-        stream.write_all(b"Regist").expect("sent");
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).expect("an answer");
-        String::from_utf8_lossy(&answer[answer.len() - 36..]).into_owned()
-    }
-
-    /// Ends it as an operating system does; returns the exit status.
-    fn end(mut self, signal: &str) -> Option<i32> {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args([signal, &id]).status().expect("kill").success());
-        self.child.wait().expect("it ends").code()
-    }
+/// The exit status after a signal.
+fn status_after(signal: &str, served: Served) -> Option<i32> {
+    served.end(signal).0
 }
 
 fn arguments(dir: &Path) -> Vec<&str> {
     let dir = dir.to_str().expect("UTF-8");
-    vec!["--dir", dir, "--rpc-port", "0", "--zookeeper-port", "0"]
+    vec!["--dir", dir]
 }
 
 #[test]
@@ -75,7 +37,7 @@ fn the_ready_line_names_ports_that_are_open() {
     let store = dir.path().join("store");
     let mut arguments = arguments(&store);
     arguments.extend(["--region-servers", "2", "--port-file", port_file.to_str().unwrap()]);
-    let served = serve(&arguments);
+    let served = Served::start(&arguments);
     assert_eq!(served.ready["ready"], true);
     let written: Value = serde_json::from_slice(&fs::read(&port_file).unwrap()).unwrap();
     assert_eq!(written, served.ready);
@@ -85,18 +47,18 @@ fn the_ready_line_names_ports_that_are_open() {
         let port = u16::try_from(port.as_u64().unwrap()).unwrap();
         TcpStream::connect(("127.0.0.1", port)).unwrap();
     }
-    assert_eq!(served.end("-TERM"), Some(0));
+    assert_eq!(status_after("-TERM", served), Some(0));
 }
 
 #[test]
 fn a_store_is_the_same_cluster_when_it_is_served_again() {
     let dir = tempfile::tempdir().unwrap();
-    let first = serve(&arguments(dir.path()));
-    let id = first.cluster_id();
-    assert_eq!(first.end("-TERM"), Some(0));
-    let second = serve(&arguments(dir.path()));
-    assert_eq!(second.cluster_id(), id);
-    assert_eq!(second.end("-INT"), Some(0));
+    let first = Served::start(&arguments(dir.path()));
+    let id = cluster_id(&first);
+    assert_eq!(status_after("-TERM", first), Some(0));
+    let second = Served::start(&arguments(dir.path()));
+    assert_eq!(cluster_id(&second), id);
+    assert_eq!(status_after("-INT", second), Some(0));
 }
 
 /// Starts a server on free ports, with a pipe on its standard input.
@@ -105,8 +67,7 @@ fn serve_with_input(options: &[&str]) -> (Served, ChildStdin) {
     arguments.extend(options);
     let mut child = command(&arguments).stdin(Stdio::piped()).spawn().expect("it starts");
     let input = child.stdin.take().expect("piped");
-    let ready = read_line(child.stdout.take().expect("piped"));
-    (Served { child, ready }, input)
+    (Served::of(child), input)
 }
 
 #[test]
@@ -120,8 +81,8 @@ fn with_that_option_a_server_ends_with_its_input() {
 fn without_it_a_server_outlives_its_input() {
     let (served, input) = serve_with_input(&[]);
     drop(input);
-    assert_eq!(served.cluster_id().len(), 36);
-    assert_eq!(served.end("-TERM"), Some(0));
+    assert_eq!(cluster_id(&served).len(), 36);
+    assert_eq!(status_after("-TERM", served), Some(0));
 }
 
 #[test]
@@ -152,7 +113,7 @@ fn no_server_is_left_when_its_parent_is_killed() {
 #[test]
 fn what_cannot_be_served_is_told() {
     let dir = tempfile::tempdir().unwrap();
-    let first = serve(&arguments(&dir.path().join("a")));
+    let first = Served::start(&arguments(&dir.path().join("a")));
     let port = first.port("rpc_port").to_string();
     let text = |arguments: &[&str]| {
         let output = command(arguments).output().unwrap();
@@ -168,7 +129,8 @@ fn what_cannot_be_served_is_told() {
     let none = text(&["--memory", "-D", "hbase.regionserver.handler.count=0"]);
     assert!(none.contains("handlers from 1 to 10,000 does not hold"), "{none}");
     let store = dir.path().join("a");
-    let open = text(&arguments(&store));
+    let open =
+        text(&[&arguments(&store)[..], &["--rpc-port", "0", "--zookeeper-port", "0"]].concat());
     assert!(open.contains("hblite: "), "{open}");
     let many =
         text(&["--memory", "--rpc-port", "0", "--zookeeper-port", "0", "--region-servers", "0"]);

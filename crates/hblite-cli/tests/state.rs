@@ -2,21 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::io::{BufRead as _, BufReader};
+mod served;
+
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use serde_json::Value;
-
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+use served::Served;
 
 fn hblite(port_file: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hblite"));
@@ -44,16 +37,8 @@ fn is_open(port: &Value) -> bool {
 fn state_is_controlled_from_the_command_line() {
     let dir = tempfile::tempdir().unwrap();
     let ports = dir.path().join("ports");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_hblite"))
-        .args(["serve", "--memory", "--rpc-port", "0", "--zookeeper-port", "0"])
-        .args(["--clock", "manual", "--port-file"])
-        .arg(&ports)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let server = Server(child);
+    let file = ports.to_str().unwrap();
+    let server = Served::start(&["--memory", "--clock", "manual", "--port-file", file]);
 
     assert_eq!(answer(&ports, &["checkpoint", "base"])["name"], "base");
     assert_eq!(answer(&ports, &["checkpoint"])["checkpoints"][0], "base");
@@ -98,19 +83,8 @@ fn run(arguments: &[&str]) -> String {
 /// Serves with these arguments until the server is ready, ends it with a signal, and returns its
 /// standard error.
 fn serve_once(arguments: &[&str]) -> (bool, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_hblite"))
-        .args(["serve", "--rpc-port", "0", "--zookeeper-port", "0"])
-        .args(arguments)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let process = child.id().to_string();
-    Command::new("kill").args(["-TERM", &process]).output().unwrap();
-    let output = child.wait_with_output().unwrap();
-    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    let (status, said) = Served::start(arguments).end("-TERM");
+    (status == Some(0), said)
 }
 
 #[test]

@@ -39,12 +39,15 @@ pub(crate) struct EngineContext {
     /// Whether changes are refused. False while the store is being opened, since an open makes
     /// changes.
     pub(crate) is_read_only: AtomicBool,
-    /// What salvage dropped or accepted, and what was moved to the archive.
+    /// While the store is being opened: HBase was killed, and has had regions open whose manifests
+    /// do not know its files.
+    pub(crate) has_hbase_logs: AtomicBool,
+    /// What salvage dropped or accepted, and what was set aside.
     pub(crate) notes: Mutex<Vec<FileNote>>,
 }
 
-/// A file that an open with salvage dropped or accepted, or a directory that was moved to the
-/// archive because hblite did not write everything in it.
+/// A file that an open with salvage dropped or accepted, or a directory that was set aside because
+/// hblite did not write everything in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileNote {
     /// The file.
@@ -86,8 +89,7 @@ impl EngineContext {
         self.notes.lock().push(FileNote { path: path.to_path_buf(), what: what.into() });
     }
 
-    /// Records that `dir` was moved to the archive because it contains something that no store
-    /// writes.
+    /// Records that `dir` was set aside because it contains something that no store writes.
     pub(crate) fn note_moved(&self, dir: &Path, to: Option<&Path>, foreign: &Path) {
         if let Some(to) = to {
             let (to, foreign) = (to.display(), foreign.display());
@@ -95,20 +97,20 @@ impl EngineContext {
         }
     }
 
-    /// Notes that `dir` is in the archive, if it is, because hblite did not write all of it.
+    /// Notes that `dir` was set aside, if it was, because hblite did not write all of it.
     pub(crate) fn note_retired(&self, dir: &Path, retired: &Retired) {
-        if let Retired::Archived(to) = retired {
+        if let Retired::SetAside(to) = retired {
             let what = format!("moved to {}: hblite did not write all of it", to.display());
             self.note(dir, what);
         }
     }
 
-    /// Moves a file that may not be served to the archive, and records that.
+    /// Sets a file aside that may not be served, and records that.
     ///
     /// # Errors
     /// `Io`.
     pub(crate) fn put_aside(&self, path: &Path, what: &str) -> Result<()> {
-        let place = self.layout.archive_dir_of(self.env.fs.as_ref(), path)?;
+        let place = self.layout.set_aside(self.env.fs.as_ref(), path)?;
         let place = place.unwrap_or_default();
         self.note(path, format!("{what}; it was moved to {}", place.display()));
         Ok(())

@@ -103,6 +103,7 @@ impl Engine {
             chunks: Arc::new(ChunkPool::new(options.memstore_flush_size_bytes)),
             is_closed: AtomicBool::new(false),
             is_read_only: AtomicBool::new(false),
+            has_hbase_logs: AtomicBool::new(!found.hbase_logs.is_empty()),
             notes: Mutex::default(),
             options: Arc::new(options),
         });

@@ -13,7 +13,7 @@
 //! <root>/data/<namespace>/<table>/<region>/<family>/<file>   store files
 //! <root>/.hbase-snapshot/<name>/                              see `catalog::snapshot`
 //! <root>/archive/data/<namespace>/<table>/<region>/<family>/<file>   see `catalog::snapshot`
-//! <root>/archive/hblite-<store id>-moved/<number>/<path>      in the way, and not hblite's
+//! <root>/hblite-<store id>-moved/<number>/<path>              in the way, and not hblite's
 //! <root>/WALs/                                               the log
 //! <root>/WALs/<server>/                                      empty; see `catalog::master_data`
 //! <root>/MasterData/                                         HBase's; see `catalog::master_data`
@@ -70,6 +70,10 @@ const REWOUND_PARTS: [&str; 5] = ["data", "WALs", LOG_HEAD_FILE, ".hbase-snapsho
 const ABSENT_SUFFIX: &str = ".absent";
 /// Name of the file by which an unfinished backup is known; see `backup::unfinished`.
 pub(crate) const BACKUP_MARKER_FILE: &str = "hblite.backup";
+/// How names begin that only things that a store is writing, removing or setting aside have.
+const OWN_PREFIX: &str = "hblite-";
+/// The end of the name of the directory with what was set aside.
+const MOVED: &str = "moved";
 /// Name of the directory of what HBase's master keeps for itself.
 const MASTER_DATA_DIR: &str = "MasterData";
 /// The only region of hbase:namespace has this id, and so the same name in every store.
@@ -262,10 +266,11 @@ impl Layout {
         self.archive_dir().join(file.strip_prefix(&self.root).unwrap_or(file))
     }
 
-    /// The directory for things that an open, or a change to tables, moved out of the way. Each has
-    /// a numbered subdirectory, which contains it under its path below the root.
+    /// The directory for things that an open, or a change to tables, set aside. Each has a numbered
+    /// subdirectory, which contains it under its path below the root. HBase looks into no directory
+    /// of this name; in its archive it would delete them.
     pub(crate) fn moved_dir(&self) -> PathBuf {
-        self.archive_dir().join(self.own_name("moved"))
+        self.root.join(self.own_name(MOVED))
     }
 
     /// The trash: directories that are being removed.

@@ -3,6 +3,8 @@
 //! Searching and stepping never fail, because [`DataBlock::new`] has checked every length. Scanners
 //! and caches share a block by `Arc`, one per block: a count per file would be contended.
 
+use std::ops::Range;
+
 use hblite_model::{CellComparator, CellRef};
 
 use crate::block::Payload;
@@ -19,6 +21,56 @@ pub(crate) enum BlockUse {
     Pass,
     /// It comes from the file, is verified, and is not kept.
     Verify,
+}
+
+/// The cells of one data block, in order: for loops over many of them, since what is the same for
+/// all cells is looked up once.
+#[derive(Debug, Clone, Copy)]
+pub struct BlockCells<'a> {
+    bytes: &'a [u8],
+    offsets: &'a CellOffsets,
+    layout: CellLayout,
+}
+
+impl<'a> BlockCells<'a> {
+    /// Number of cells, never 0.
+    #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "no block is empty")]
+    pub fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    /// The cell at `index`.
+    ///
+    /// # Panics
+    /// If `index` is not below the number of cells.
+    #[inline(always)]
+    pub fn cell(&self, index: usize) -> CellRef<'a> {
+        self.layout.cell(self.bytes, self.offsets.get(index))
+    }
+
+    /// Where the cell at `index` begins in the block.
+    pub(crate) fn offset(&self, index: usize) -> u32 {
+        u32::try_from(self.offsets.get(index)).expect("offsets have at most four bytes")
+    }
+
+    /// The lengths, key and value of the cell at `index`, contiguous.
+    ///
+    /// # Panics
+    /// As [`Self::cell`].
+    #[inline(always)]
+    pub fn serialized(&self, index: usize) -> &'a [u8] {
+        CellLayout::serialized(self.bytes, self.offsets.get(index))
+    }
+
+    /// The flat key of the cell at `index`.
+    ///
+    /// # Panics
+    /// As [`Self::cell`].
+    #[inline(always)]
+    pub fn key(&self, index: usize) -> &'a [u8] {
+        CellLayout::key(self.bytes, self.offsets.get(index))
+    }
 }
 
 /// Plain cells, at least one.
@@ -64,6 +116,12 @@ impl DataBlock {
     #[inline(always)]
     pub(crate) fn key(&self, index: usize) -> &[u8] {
         CellLayout::key(&self.cells, self.offsets.get(index))
+    }
+
+    /// All cells, for loops over many of them.
+    #[inline]
+    pub(crate) fn all(&self) -> BlockCells<'_> {
+        BlockCells { bytes: &self.cells, offsets: &self.offsets, layout: self.layout }
     }
 
     /// The first cell whose key is not below `key`; the number of cells if there is none.
@@ -114,6 +172,11 @@ impl DataBlock {
             }
         }
         low
+    }
+
+    /// The place of the cells in the file, if they are used in place.
+    pub(crate) fn range(&self) -> Range<u64> {
+        self.cells.range()
     }
 
     /// Bytes of memory that the block keeps.

@@ -58,6 +58,9 @@ pub const LAST_BLOOM_KEY: &[u8] = b"LAST_BLOOM_KEY";
 /// Whether the file holds old versions only: bool.
 pub const HISTORICAL: &[u8] = b"HISTORICAL";
 
+/// The files with medium objects (MOB) that the cells refer to, with their tables; a zero byte if
+/// there are none.
+pub const MOB_FILE_REFS: &[u8] = b"MOB_FILE_REFS";
 /// When a bulk load file was made: i64, milliseconds.
 pub const BULKLOAD_TIMESTAMP: &[u8] = b"BULKLOAD_TIMESTAMP";
 /// What made a bulk load file: text.

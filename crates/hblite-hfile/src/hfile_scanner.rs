@@ -16,7 +16,7 @@ use std::sync::Arc;
 use hblite_model::cell::key;
 use hblite_model::{CellRef, Direction, Result};
 
-use crate::data_block::{BlockUse, DataBlock};
+use crate::data_block::{BlockCells, BlockUse, DataBlock};
 use crate::index::{DataBlockPosition, DataIndex};
 use crate::reader::HFileReader;
 
@@ -91,6 +91,27 @@ impl HFileScanner {
     pub fn current_key(&self) -> Option<&[u8]> {
         let current = self.current.as_ref()?;
         Some(current.block.key(current.cell))
+    }
+
+    /// The block that the scanner is in, and the place of [`Self::current`] in it.
+    #[inline]
+    pub fn block(&self) -> Option<(BlockCells<'_>, usize)> {
+        let current = self.current.as_ref()?;
+        Some((current.block.all(), current.cell))
+    }
+
+    /// Moves to the cell at this place in the block, after a loop that read `cells_read` cells of
+    /// [`Self::block`]. At no cell, nothing moves.
+    ///
+    /// # Panics
+    /// If the block has no such cell.
+    #[inline]
+    pub fn move_in_block(&mut self, cell: usize, cells_read: u64) {
+        if let Some(current) = &mut self.current {
+            assert!(cell < current.block.len(), "a scanner stands on a cell");
+            current.cell = cell;
+            self.stats.cells_read += cells_read;
+        }
     }
 
     /// Moves to the first cell; false if there is none.

@@ -2,7 +2,7 @@
 
 use hblite_model::{
     BloomType, CellComparator, ColumnFamilyDescriptor, Compression, DataBlockEncoding, Error,
-    Result,
+    Result, setters,
 };
 
 use crate::block::HEADER_SIZE;
@@ -11,6 +11,7 @@ use crate::bloom::{BloomHash, BloomKey};
 
 /// Settings of a new file; the defaults are HBase's.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct HFileWriterOptions {
     /// A data block ends when its cells reach this many bytes (65,536).
     pub block_size: usize,
@@ -72,6 +73,26 @@ impl Default for HFileWriterOptions {
             create_time: 0,
         }
     }
+}
+
+setters! { HFileWriterOptions:
+    with_block_size sets block_size: usize;
+    with_encoding sets encoding: DataBlockEncoding;
+    with_compression sets compression: Compression;
+    with_bloom sets bloom: BloomType;
+    with_bloom_prefix_length sets bloom_prefix_length: u32;
+    with_bloom_block_size sets bloom_block_size: usize;
+    with_bloom_error_rate sets bloom_error_rate: f32;
+    with_hash sets hash: BloomHash;
+    with_checksum sets checksum: ChecksumType;
+    with_bytes_per_checksum sets bytes_per_checksum: usize;
+    with_mvcc sets include_mvcc: bool;
+    with_tags sets include_tags: bool;
+    with_compressed_tags sets compress_tags: bool;
+    with_index_chunk_size sets index_chunk_size: usize;
+    with_index_min_entries sets index_min_entries: usize;
+    with_comparator sets comparator: CellComparator;
+    with_create_time sets create_time: i64;
 }
 
 /// Maximum size in a setting.

@@ -24,34 +24,46 @@ impl HFileReader {
         mut visit: impl FnMut(&CellRef<'_>) -> bool,
     ) -> Result<()> {
         let Some(index) = self.index() else { return Ok(()) };
-        let first = index.locate(self.file(), key)?.unwrap_or_else(|| index.first());
-        let wants_more = self.with_block(index, first, |block| {
-            let start = block.lower_bound(self.comparator(), key);
-            (start..block.len()).all(|cell| visit(&block.cell(cell)))
-        })?;
-        let mut position = first;
-        let mut wants_more = wants_more;
+        let mut position = index.locate(self.file(), key)?.unwrap_or_else(|| index.first());
+        let mut wants_more = self.visit_block(index, position, key, &mut visit)?;
         while wants_more && let Some(next) = index.next(self.file(), position)? {
-            wants_more = self.with_block(index, next, |block| {
-                (0..block.len()).all(|cell| visit(&block.cell(cell)))
-            })?;
+            wants_more = self.visit_block(index, next, key, &mut visit)?;
             position = next;
         }
         Ok(())
     }
 
+    /// The same within one block; false if `visit` returned false.
     #[inline]
-    fn with_block<R>(
+    fn visit_block(
         &self,
         index: &DataIndex,
         position: DataBlockPosition,
-        read: impl FnOnce(&DataBlock) -> R,
-    ) -> Result<R> {
-        let (_, _, state) = index.block(self.file(), position)?;
-        match state.known.get() {
-            Some(block) => Ok(read(block)),
-            None => Ok(read(&*self.data_block(index, position, BlockUse::Keep)?)),
+        key: &[u8],
+        visit: &mut impl FnMut(&CellRef<'_>) -> bool,
+    ) -> Result<bool> {
+        let (offset, _, state) = index.block(self.file(), position)?;
+        if let Some(block) = state.known.get() {
+            return Ok(self.visit_cells(block, key, visit));
         }
+        if let Some(sparse) = state.sparse.get()
+            && let Some(bytes) = self.file().mapped(sparse.range())
+        {
+            let visited = sparse.visit_from(bytes, self.layout(), key, visit);
+            return visited.map_err(|damage| self.file().corrupt(offset, &damage));
+        }
+        Ok(self.visit_cells(&*self.data_block(index, position, BlockUse::Keep)?, key, visit))
+    }
+
+    #[inline]
+    fn visit_cells(
+        &self,
+        block: &DataBlock,
+        key: &[u8],
+        visit: &mut impl FnMut(&CellRef<'_>) -> bool,
+    ) -> bool {
+        let start = block.lower_bound(self.comparator(), key);
+        (start..block.len()).all(|cell| visit(&block.cell(cell)))
     }
 }
 
@@ -65,29 +77,46 @@ mod tests {
     use hblite_model::{Cell, CellType};
 
     use super::*;
-    use crate::{HFileScanner, HFileWriter, HFileWriterOptions, StoreFileInfo};
+    use crate::{BlockCache, HFileScanner, HFileWriter, HFileWriterOptions, StoreFileInfo};
 
-    /// Compared with a scanner, over many small blocks, from keys at, between and around the cells.
+    /// Compared with a scanner, from keys at, between and around the cells: over small and large
+    /// blocks, with and without memory for the places of cells.
     #[test]
     fn visits_what_a_scanner_finds() {
-        let (fs, path) = (MemFileSystem::new(), Path::new("f"));
-        let options = HFileWriterOptions { block_size: 200, ..HFileWriterOptions::default() };
-        let mut writer = HFileWriter::create(&fs, path, options).unwrap();
-        for row in 0..50 {
-            for qualifier in ["a", "b", "c"] {
-                let (row, qualifier) = (format!("r{row:02}"), qualifier.as_bytes());
-                let cell = Cell::new(row.as_bytes(), b"f", qualifier, 5, CellType::Put, b"value");
-                writer.append(&cell.as_ref()).unwrap();
+        for block_size in [200, 1 << 16] {
+            let (fs, path) = (MemFileSystem::new(), Path::new("f"));
+            let options = HFileWriterOptions { block_size, ..HFileWriterOptions::default() };
+            let mut writer = HFileWriter::create(&fs, path, options).unwrap();
+            for row in 0..50 {
+                let more = if row == 7 { 0..60 } else { 0..0 };
+                let qualifiers = ["a", "b", "c"].map(String::from).into_iter();
+                for qualifier in qualifiers.chain(more.map(|column| format!("d{column:02}"))) {
+                    let (row, qualifier) = (format!("r{row:02}"), qualifier.as_bytes());
+                    let put = CellType::Put;
+                    let cell = Cell::new(row.as_bytes(), b"f", qualifier, 5, put, b"value");
+                    writer.append(&cell.as_ref()).unwrap();
+                }
+            }
+            writer.finish(&StoreFileInfo::default()).unwrap();
+            for (memory, is_sparse) in [(None, false), (Some(0), true)] {
+                let cache = memory.map(|bytes| Arc::new(BlockCache::new(bytes)));
+                let reader = Arc::new(HFileReader::open_mapped(&fs, path, cache).unwrap());
+                visits_what_scanners_find(&reader);
+                let index = reader.index().unwrap();
+                let (_, _, state) = index.block(reader.file(), index.first()).unwrap();
+                assert_eq!(state.sparse.get().is_some(), is_sparse);
+                assert_eq!(state.known.get().is_none(), is_sparse);
             }
         }
-        writer.finish(&StoreFileInfo::default()).unwrap();
-        let reader = Arc::new(HFileReader::open_mapped(&fs, path, None).unwrap());
+    }
+
+    fn visits_what_scanners_find(reader: &Arc<HFileReader>) {
         for row in ["", "r", "r00", "r07", "r07\0", "r31x", "r49", "s"] {
-            for qualifier in ["", "a", "b", "bb", "d"] {
+            for qualifier in ["", "a", "b", "bb", "d", "d00", "d31x", "d59", "e"] {
                 for timestamp in [4, 5, 6] {
                     let (row, qualifier) = (row.as_bytes(), qualifier.as_bytes());
                     let wanted = key::build(row, b"f", qualifier, timestamp, 4);
-                    let mut scanner = HFileScanner::new(Arc::clone(&reader));
+                    let mut scanner = HFileScanner::new(Arc::clone(reader));
                     let mut expected = Vec::new();
                     let mut found = scanner.seek(&wanted).unwrap();
                     while found && expected.len() < 7 {

@@ -32,6 +32,7 @@ use crate::file_info::{self, FileInfo};
 use crate::index::{DataBlockPosition, DataIndex};
 use crate::input::Input;
 use crate::open::{self, Opened};
+use crate::sparse_marks::SparseMarks;
 use crate::trailer::Trailer;
 
 /// Memory for cell offsets of a reader without a shared cache.
@@ -428,10 +429,18 @@ impl HFileReader {
         if self.uses_cells_in_place() {
             let block = self.read_data_block(offset, size, read)?;
             state.set_verified();
-            if keep && self.take_offsets(block.offsets_size()) {
+            if !keep {
+                return Ok(block);
+            }
+            if self.take_offsets(block.offsets_size()) {
                 // A concurrent reader produces the same bytes; they count twice until this reader
                 // is closed.
                 return Ok(state.known.get_or_init(|| block).clone());
+            }
+            if state.sparse.get().is_none() && self.comparator() == CellComparator::Default {
+                let marks = SparseMarks::of(block.all(), block.range());
+                let marks = marks.map_err(|damage| self.file.corrupt(offset, &damage))?;
+                state.sparse.get_or_init(|| Box::new(marks));
             }
             return Ok(block);
         }

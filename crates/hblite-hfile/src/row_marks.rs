@@ -24,33 +24,67 @@ const REFINED_MAX: usize = STEP;
 const CELLS_MIN: usize = 8 * STEP;
 
 /// Marks of the keys of one block.
+///
+/// They contain all that a search needs of the block's first key, which it then does not touch: in
+/// a file that is larger than memory, that would be another page to read.
 #[derive(Debug, Default)]
 pub(crate) struct RowMarks {
-    /// The block is of one row and family, and the marks are of qualifiers.
-    is_of_one_row: bool,
+    /// If the block is of one row and family: both, as at the front of each key. Then the marks are
+    /// of qualifiers.
+    row_and_family: Option<Box<[u8]>>,
     /// The common prefix of all rows, or qualifiers, of the block.
-    shared_length: usize,
-    /// Marks of the cells 0, 4, 8, …
+    shared: Box<[u8]>,
+    /// Marks of every fourth cell, or of fewer, from the first on.
     marks: Box<[u32]>,
 }
 
 impl RowMarks {
-    /// The marks of `count` cells with the keys from `key_of`, whose rows are ordered as bytes.
+    /// The marks of `count` cells with the keys from `key_of`, whose rows are ordered as bytes;
+    /// none for few cells.
     ///
     /// # Errors
     /// No memory for them.
     pub(crate) fn of<'a>(count: usize, key_of: impl Fn(usize) -> &'a [u8]) -> Parsed<Self> {
-        if count < CELLS_MIN {
-            return Ok(Self::default());
-        }
+        if count < CELLS_MIN { Ok(Self::default()) } else { Self::every(STEP, count, key_of) }
+    }
+
+    /// The same for the cells 0, `step`, 2 `step`, …; there is at least one.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub(crate) fn every<'a>(
+        step: usize,
+        count: usize,
+        key_of: impl Fn(usize) -> &'a [u8],
+    ) -> Parsed<Self> {
         let (first, last) = (key_of(0), key_of(count - 1));
-        let is_of_one_row = is_same_row_and_family(first, last);
+        let is_of_one_row = row_and_family(first) == row_and_family(last);
         let part = |key| marked_part(is_of_one_row, key);
-        let shared_length = bytes::common_prefix_length(part(first), part(last));
-        // The parts in between are shorter only in a damaged file.
-        let mut marks = Self { is_of_one_row, shared_length, marks: Box::default() };
-        marks.marks = collect((0..count).step_by(STEP).map(|cell| marks.mark_of(key_of(cell))))?;
+        let shared = &part(first)[..bytes::common_prefix_length(part(first), part(last))];
+        let mut marks = Self {
+            row_and_family: is_of_one_row.then(|| row_and_family(first).into()),
+            shared: shared.into(),
+            marks: Box::default(),
+        };
+        marks.marks = collect((0..count).step_by(step).map(|cell| marks.mark_of(key_of(cell))))?;
         Ok(marks)
+    }
+
+    /// The mark of `key`; `None` if the marks cannot place it.
+    #[inline]
+    fn mark_of_wanted(&self, key: &[u8]) -> Option<u32> {
+        if self.row_and_family.as_ref().is_some_and(|common| **common != *row_and_family(key)) {
+            return None;
+        }
+        self.part(key).strip_prefix(&*self.shared).map(mark)
+    }
+
+    /// The number of the last mark whose cell is certainly before `key`, or `None` if none is;
+    /// `None` around that if the marks cannot place the key.
+    #[inline]
+    pub(crate) fn last_below(&self, key: &[u8]) -> Option<Option<usize>> {
+        let wanted = self.mark_of_wanted(key)?;
+        Some(self.marks.partition_point(|mark| *mark < wanted).checked_sub(1))
     }
 
     /// A range of cells such that the first cell not below `key` is in it or right after it; `None`
@@ -65,13 +99,7 @@ impl RowMarks {
         if self.marks.is_empty() {
             return None;
         }
-        let first = key_of(0);
-        if self.is_of_one_row && !is_same_row_and_family(first, key) {
-            return None;
-        }
-        let shared = &marked_part(self.is_of_one_row, first)[..self.shared_length];
-        let rest = marked_part(self.is_of_one_row, key).strip_prefix(shared)?;
-        let wanted = mark(rest);
+        let wanted = self.mark_of_wanted(key)?;
         let below = self.marks.partition_point(|mark| *mark < wanted);
         let not_above =
             below + self.marks[below..].iter().take_while(|mark| **mark == wanted).count();
@@ -94,13 +122,19 @@ impl RowMarks {
     /// The mark that a cell with this key has, or would have.
     #[inline]
     fn mark_of(&self, key: &[u8]) -> u32 {
-        let part = marked_part(self.is_of_one_row, key);
-        mark(part.get(self.shared_length..).unwrap_or_default())
+        // Parts between the first and the last are shorter only in a damaged file.
+        mark(self.part(key).get(self.shared.len()..).unwrap_or_default())
+    }
+
+    #[inline]
+    fn part<'k>(&self, key: &'k [u8]) -> &'k [u8] {
+        marked_part(self.row_and_family.is_some(), key)
     }
 
     /// Bytes of memory.
     pub(crate) fn heap_size(&self) -> usize {
-        size_of_val(&*self.marks)
+        let row_and_family = self.row_and_family.as_ref().map_or(0, |common| common.len());
+        size_of_val(&*self.marks) + self.shared.len() + row_and_family
     }
 }
 
@@ -116,10 +150,12 @@ fn marked_part(is_of_one_row: bool, key: &[u8]) -> &[u8] {
     if is_of_one_row { key::qualifier(key) } else { key::row(key) }
 }
 
-/// The keys before and after all cells of a row have no family, so theirs is never the same.
+/// Row length, row, family length and family of a key. The keys before and after all cells of a row
+/// have no family, so theirs are those of no cell.
 #[inline]
-fn is_same_row_and_family(left: &[u8], right: &[u8]) -> bool {
-    key::row(left) == key::row(right) && key::family(left) == key::family(right)
+fn row_and_family(key: &[u8]) -> &[u8] {
+    let family = key::row_length(key) + key::ROW_LENGTH_SIZE;
+    &key[..family + key::FAMILY_LENGTH_SIZE + key[family] as usize]
 }
 
 #[cfg(test)]

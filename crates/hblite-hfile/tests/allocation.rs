@@ -127,12 +127,10 @@ fn large_blocks_that_memory_does_not_hold_are_errors() {
     classes.push((C::Zstd, E::FastDiff));
     for class in classes {
         let (compression, encoding) = class;
-        let options = HFileWriterOptions {
-            block_size: 1 << 20,
-            compression,
-            encoding,
-            ..HFileWriterOptions::default()
-        };
+        let options = HFileWriterOptions::default()
+            .with_block_size(1 << 20)
+            .with_compression(compression)
+            .with_encoding(encoding);
         let fs = write(options, 0);
         assert_eq!(read_everything(&fs, Path::new("f")).unwrap(), 6_000);
         assert_is_shortage(limited(LIMIT, || read_everything(&fs, Path::new("f"))), &class);
@@ -142,19 +140,14 @@ fn large_blocks_that_memory_does_not_hold_are_errors() {
 #[test]
 fn large_parts_beside_the_cells_are_errors_too() {
     // Each cell has a block of its own: one root of 6,000 keys.
-    let small_blocks = HFileWriterOptions {
-        block_size: 1,
-        index_chunk_size: 1 << 24,
-        bloom: BloomType::None,
-        ..HFileWriterOptions::default()
-    };
+    let small_blocks = HFileWriterOptions::default()
+        .with_block_size(1)
+        .with_index_chunk_size(1 << 24)
+        .with_bloom(BloomType::None);
     // A Bloom chunk for some ten keys, so many first keys; and one chunk for all.
-    let many_chunks = HFileWriterOptions { bloom_block_size: 16, ..HFileWriterOptions::default() };
-    let one_chunk = HFileWriterOptions {
-        bloom_block_size: 1 << 20,
-        bloom_error_rate: 1e-30,
-        ..HFileWriterOptions::default()
-    };
+    let many_chunks = HFileWriterOptions::default().with_bloom_block_size(16);
+    let one_chunk =
+        HFileWriterOptions::default().with_bloom_block_size(1 << 20).with_bloom_error_rate(1e-30);
     let files = [
         ("index", small_blocks, 0, LIMIT),
         ("Bloom meta", many_chunks, 0, LIMIT / 4),

@@ -151,8 +151,7 @@ fn damage_under_no_checksum_does_not_panic() {
 fn a_row_that_became_too_short_does_not_panic() {
     let fs = MemFileSystem::new();
     let path = Path::new("unchecked");
-    let options =
-        HFileWriterOptions { checksum: ChecksumType::Null, ..HFileWriterOptions::default() };
+    let options = HFileWriterOptions::default().with_checksum(ChecksumType::Null);
     let mut writer = HFileWriter::create(&fs, path, options).unwrap();
     let row = |number: u32| [b"ab\x01cdefg".as_slice(), &number.to_be_bytes()].concat();
     let cells: Vec<Cell> =

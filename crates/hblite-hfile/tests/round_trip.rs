@@ -80,16 +80,14 @@ prop_compose! {
         comparator in select(vec![CellComparator::Default, CellComparator::Meta]),
         flags in any::<(bool, bool, bool)>(),
     ) -> HFileWriterOptions {
-        HFileWriterOptions {
-            encoding,
-            compression,
-            bloom,
-            comparator,
-            include_mvcc: flags.0,
-            include_tags: flags.1,
-            compress_tags: flags.2,
-            ..HFileWriterOptions::default()
-        }
+        HFileWriterOptions::default()
+            .with_encoding(encoding)
+            .with_compression(compression)
+            .with_bloom(bloom)
+            .with_comparator(comparator)
+            .with_mvcc(flags.0)
+            .with_tags(flags.1)
+            .with_compressed_tags(flags.2)
     }
 }
 
@@ -105,17 +103,15 @@ prop_compose! {
         index_chunk_size in select(vec![1_usize, 100, 131_072]),
         index_min_entries in select(vec![1_usize, 2, 16]),
     ) -> HFileWriterOptions {
-        HFileWriterOptions {
-            block_size,
-            bloom_prefix_length,
-            bloom_block_size,
-            hash,
-            checksum,
-            bytes_per_checksum,
-            index_chunk_size,
-            index_min_entries,
-            ..layout
-        }
+        layout
+            .with_block_size(block_size)
+            .with_bloom_prefix_length(bloom_prefix_length)
+            .with_bloom_block_size(bloom_block_size)
+            .with_hash(hash)
+            .with_checksum(checksum)
+            .with_bytes_per_checksum(bytes_per_checksum)
+            .with_index_chunk_size(index_chunk_size)
+            .with_index_min_entries(index_min_entries)
     }
 }
 
@@ -221,14 +217,12 @@ fn every_codec_gives_back_blocks_of_every_encoding() {
     for (compression, encoding) in
         codecs.iter().flat_map(|codec| encodings.map(|encoding| (*codec, encoding)))
     {
-        let options = HFileWriterOptions {
-            compression,
-            encoding,
-            include_tags: true,
-            compress_tags: true,
-            block_size: 8_192,
-            ..HFileWriterOptions::default()
-        };
+        let options = HFileWriterOptions::default()
+            .with_compression(compression)
+            .with_encoding(encoding)
+            .with_tags(true)
+            .with_compressed_tags(true)
+            .with_block_size(8_192);
         let fs = MemFileSystem::new();
         write(&fs, &cells, &options);
         for (open, is_mapped) in support::WAYS.into_iter().zip([false, true]) {
@@ -253,8 +247,7 @@ fn rows_of_meta_are_found_that_are_out_of_order_as_bytes() {
     let put = |row: &str| Cell::new(row.as_bytes(), b"f", b"q", 1, CellType::Put, b"v");
     let mut cells = vec![put("t,a,bbbbbbb"), put("t,a,bbbbbbb,c")];
     cells.extend((0..60).map(|id| put(&format!("t,a!,{id}"))));
-    let options =
-        HFileWriterOptions { comparator: CellComparator::Meta, ..HFileWriterOptions::default() };
+    let options = HFileWriterOptions::default().with_comparator(CellComparator::Meta);
     prepare(&mut cells, &options);
     assert_eq!(cells[0].row(), b"t,a,bbbbbbb");
     assert_eq!(cells[61].row(), b"t,a,bbbbbbb,c");
@@ -279,11 +272,8 @@ fn what_no_file_can_hold_is_refused() {
     let error = writer.append(&put(b"c", b"f", b"\0\x02\x08x").as_ref()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
 
-    let tagged = HFileWriterOptions {
-        encoding: DataBlockEncoding::Diff,
-        include_tags: true,
-        ..HFileWriterOptions::default()
-    };
+    let tagged =
+        HFileWriterOptions::default().with_encoding(DataBlockEncoding::Diff).with_tags(true);
     let mut writer = create("tagged", tagged).unwrap();
     writer.append(&put(b"a", b"f", b"\0\x02\x08x").as_ref()).unwrap();
     for refused in [put(b"b", b"f", b"\0\x09\x08x"), put(b"b", b"g", b"")] {
@@ -305,6 +295,6 @@ fn what_no_file_can_hold_is_refused() {
         change(&mut options);
         assert_eq!(create("refused", options).unwrap_err().kind(), ErrorKind::InvalidArgument);
     }
-    let lzo = HFileWriterOptions { compression: Compression::Lzo, ..HFileWriterOptions::default() };
+    let lzo = HFileWriterOptions::default().with_compression(Compression::Lzo);
     assert_eq!(create("lzo", lzo).unwrap_err().kind(), ErrorKind::Unsupported);
 }

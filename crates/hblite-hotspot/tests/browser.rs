@@ -7,7 +7,7 @@
 #[allow(dead_code, reason = "the test of the console uses the rest")]
 mod driver;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use driver::{Browser, Done, Wanted, expect};
 use hblite_hotspot::report::page;
@@ -32,6 +32,8 @@ fn main() -> Done {
     let (small_file, large_file) = (dir.path().join("small.html"), dir.path().join("large.html"));
     std::fs::write(&small_file, page(&small))?;
     std::fs::write(&large_file, page(&large))?;
+    let watched_file = dir.path().join("watched.html");
+    std::fs::write(&watched_file, page(&[watched_result(small[0].clone())]))?;
 
     let browser = Browser::start(&wanted.driver)?;
     opens_fast_and_alone(&browser, &large_file)?;
@@ -39,16 +41,28 @@ fn main() -> Done {
     can_be_walked_through_by_keys(&browser)?;
     zooms(&browser)?;
     follows_the_theme(&browser, screenshots)?;
+    fits_every_width(&browser, &small_file, screenshots.map(|dir| dir.join("report")))?;
+    fits_every_width(&browser, &watched_file, screenshots.map(|dir| dir.join("watched")))?;
     println!("the report was looked at in a browser: all as expected");
     Ok(())
 }
 
 fn small_result(design: &str) -> Done<RunResult> {
     let study = Study::find("log-keys")?;
-    let options = RunOptions { records: 20_000, windows: 40, reads: 20, ..RunOptions::default() };
+    let options = RunOptions::default().with_records(20_000).with_windows(40).with_reads(20);
     let candidate = Candidate::new(study, design, options.regions)?;
     let stream = Stream::new(&candidate, &options)?;
     Ok(run(&candidate, &stream, &options, |_| {})?)
+}
+
+/// What a watched cluster gives, with a long name: nothing was simulated or asked.
+fn watched_result(mut result: RunResult) -> RunResult {
+    result.design = "salt(8, *)|device:str|time:reverse_timestamp|kind:str".to_owned();
+    result.key.clear();
+    result.settings.entities = 0;
+    result.simulations.clear();
+    result.queries.clear();
+    result
 }
 
 /// A diagonal of heat over a thousand regions in a thousand windows.
@@ -145,6 +159,33 @@ fn zooms(browser: &Browser) -> Done {
     expect(is_there, &format!("zoomed to {view}"))?;
     browser.ask("byId('whole').click()")?;
     browser.wait_for("state.view === null")
+}
+
+/// On phones and on large screens nothing reaches beyond the page; what is wider can be scrolled
+/// by itself.
+fn fits_every_width(browser: &Browser, file: &Path, screenshots: Option<PathBuf>) -> Done {
+    for width in [400, 1400] {
+        browser.resize(width, 2000)?;
+        browser.open(file)?;
+        let beyond = browser.ask(
+            "return [...document.querySelectorAll('body *')].filter((element) =>
+                 !element.closest('.picture, .table, .unseen')
+                 && element.getBoundingClientRect().right > innerWidth + 1)
+                 .map((element) => element.tagName + ' ' + element.id)",
+        )?;
+        expect(beyond == json!([]), &format!("at {width} px, these are too wide: {beyond}"))?;
+        let page = browser.ask("return document.documentElement.scrollWidth <= innerWidth")?;
+        expect(page == json!(true), &format!("at {width} px, the page scrolls sideways"))?;
+        let lines = browser.ask(
+            "return [...document.querySelectorAll('td')].filter((cell) =>
+                 cell.getClientRects().length > 0 && cell.offsetHeight > 40).length",
+        )?;
+        expect(lines == json!(0), &format!("at {width} px, {lines} figures have several lines"))?;
+        if let Some(name) = &screenshots {
+            std::fs::write(format!("{}-{width}.png", name.display()), browser.screenshot()?)?;
+        }
+    }
+    Ok(())
 }
 
 /// The page in both themes, as pictures for people.

@@ -62,16 +62,23 @@ impl Drop for Work {
     }
 }
 
-/// A stream whose reads and writes are counted.
+/// A stream whose reads and writes are counted, and its place among the connections.
 #[derive(Debug)]
 pub(crate) struct Watched {
+    /// Released before the stream is closed: a client that sees the end of its connection may
+    /// connect again at once. Fields are dropped in their order.
+    place: Option<OwnedSemaphorePermit>,
     stream: TcpStream,
     activity: Arc<Activity>,
 }
 
 impl Watched {
-    pub(crate) fn new(stream: TcpStream, activity: Arc<Activity>) -> Self {
-        Self { stream, activity }
+    pub(crate) fn new(
+        stream: TcpStream,
+        activity: Arc<Activity>,
+        place: OwnedSemaphorePermit,
+    ) -> Self {
+        Self { place: Some(place), stream, activity }
     }
 
     fn moved<T>(&self, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
@@ -121,6 +128,7 @@ impl AsyncWrite for Watched {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.place = None;
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }

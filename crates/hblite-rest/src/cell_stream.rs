@@ -13,6 +13,9 @@ use crate::xml;
 /// Rows of a cell set in protobuf (`hbase.rest.scan.fetchsize`).
 const SET_ROWS: usize = 10;
 
+/// What begins a document, in bytes.
+const SET_TEXT: usize = 80;
+
 /// What was written so far.
 #[derive(Debug)]
 pub(crate) struct CellStream {
@@ -37,6 +40,7 @@ impl CellStream {
         let mut text = String::new();
         match self.format {
             Format::Xml => {
+                text.reserve(model.text_size() + SET_TEXT);
                 if !self.has_rows {
                     text.push_str(xml::DECLARATION);
                     text.push_str("<CellSet>");
@@ -44,6 +48,7 @@ impl CellStream {
                 model.write_xml(&mut text);
             }
             Format::Json => {
+                text.reserve(model.text_size());
                 text.push_str(if self.has_rows { "," } else { "{\"Row\":[" });
                 model.write_json(&mut text);
             }

@@ -2,8 +2,12 @@
 
 use hblite::{Error, Exception};
 use hyper::StatusCode;
+use hyper::header::RETRY_AFTER;
 
 use crate::response::Response;
+
+/// When a request that there was no memory for may come again.
+const RETRY_AFTER_SECONDS: &str = "1";
 
 /// The response to a request, or its failure.
 pub(crate) type Answer = Result<Response, Failure>;
@@ -25,6 +29,11 @@ impl Failure {
     /// No resource has this path.
     pub(crate) const NO_RESOURCE: Self = Self::Page(StatusCode::NOT_FOUND);
 
+    /// No memory is left for the request or its answer: another time there may be.
+    pub(crate) fn out_of_memory() -> Self {
+        Self::Answered(out_of_memory())
+    }
+
     /// A line of text.
     pub(crate) fn text(status: StatusCode, text: impl Into<String>) -> Self {
         Self::Answered(Response::text(status, text))
@@ -34,6 +43,14 @@ impl Failure {
     pub(crate) fn bad_request(text: &str) -> Self {
         Self::text(StatusCode::BAD_REQUEST, format!("{text}\r\n"))
     }
+}
+
+/// 503 for a request that there is no memory for.
+pub(crate) fn out_of_memory() -> Response {
+    let text = "Unavailable\r\norg.apache.hadoop.hbase.CallQueueTooBigException: the gateway has \
+                no memory left for the request or its answer; send or ask for less, or later\n\r\n";
+    let response = Response::text(StatusCode::SERVICE_UNAVAILABLE, text);
+    response.with_header(RETRY_AFTER, RETRY_AFTER_SECONDS)
 }
 
 /// `ResourceBase.processException`, without the stack trace.

@@ -1,6 +1,9 @@
 //! The state that all requests share: the store and the open scanners.
 
+use std::sync::Arc;
+
 use hblite::{Admin, Connection, RegionInfo, Table};
+use hblite_wire::memory::MemoryBudget;
 use hyper::StatusCode;
 
 use crate::failure::Failure;
@@ -14,13 +17,17 @@ pub(crate) struct Gateway {
     pub(crate) connection: Connection,
     pub(crate) options: RestOptions,
     pub(crate) scanners: Scanners,
+    /// The memory of all requests and scanners.
+    pub(crate) memory: Arc<MemoryBudget>,
 }
 
 impl Gateway {
     pub(crate) fn new(connection: Connection, options: RestOptions) -> Self {
         let limits = &options.limits;
-        let scanners = Scanners::new(limits.scanners_max, limits.scanner_expiry);
-        Self { connection, options, scanners }
+        let own = || Arc::new(MemoryBudget::new(limits.memory_max_bytes));
+        let memory = options.memory.clone().unwrap_or_else(own);
+        let scanners = Scanners::new(limits.scanners_max, limits.scanner_expiry, &memory);
+        Self { connection, options, scanners, memory }
     }
 
     pub(crate) fn admin(&self) -> Admin {

@@ -9,7 +9,8 @@
 //!          HTTP       path    │
 //!                             ├ media            which form is wanted, and which one came
 //!                             ├ model/*          what is sent, in each of its forms
-//!                             └ row_spec         which cells a path means
+//!                             ├ row_spec         which cells a path means
+//!                             └ memory           what the request takes of the memory of all
 //! ```
 //!
 //! The listener is asynchronous; from `route` on, a request runs on a thread of its own. `java`
@@ -25,6 +26,7 @@ mod gateway;
 mod java;
 mod listener;
 mod media;
+mod memory;
 mod model;
 mod options;
 mod packing;
@@ -39,5 +41,6 @@ mod scanners;
 mod server;
 mod xml;
 
+pub use hblite_wire::complaints::Complaints;
 pub use options::{RestLimits, RestOptions};
 pub use server::RestServer;

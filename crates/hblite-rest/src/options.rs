@@ -1,9 +1,12 @@
 //! Every setting of the REST gateway, with its default and HBase's name for it.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hblite_model::{Error, RegionLocator, Result, setters};
+use hblite_wire::complaints::Complaints;
+use hblite_wire::memory::MemoryBudget;
 
 const MIB: usize = 1024 * 1024;
 /// More threads than this are a mistake.
@@ -25,6 +28,11 @@ pub struct RestOptions {
     pub locate: Option<RegionLocator>,
     /// Whether clients may only read. Default false (`hbase.rest.readonly`).
     pub is_read_only: bool,
+    /// The memory for requests, answers and scanners, which may be shared with other servers of the
+    /// process. Default: one of [`RestLimits::memory_max_bytes`].
+    pub memory: Option<Arc<MemoryBudget>>,
+    /// Where lines about malformed requests go. Default: nowhere.
+    pub complaints: Option<Complaints>,
     /// The resources that one client may use.
     pub limits: RestLimits,
 }
@@ -37,6 +45,8 @@ impl Default for RestOptions {
             advertise: None,
             locate: None,
             is_read_only: false,
+            memory: None,
+            complaints: None,
             limits: RestLimits::default(),
         }
     }
@@ -55,9 +65,11 @@ pub struct RestLimits {
     pub head_size_max_bytes: usize,
     /// Longest body of a request, in bytes, both as sent and decompressed. Default 64 MiB.
     pub body_size_max_bytes: usize,
-    /// Total memory for the bodies of requests, in bytes; a request that exceeds it waits. Default
-    /// 512 MiB.
-    pub bodies_size_max_bytes: usize,
+    /// Bytes of memory for requests, answers and scanners of all connections, unless
+    /// [`RestOptions::memory`] is given; a connection may use half of it. A request that needs more
+    /// is answered with 503 and `Retry-After`. Default an eighth of the machine's memory, at least
+    /// 64 MiB.
+    pub memory_max_bytes: usize,
     /// Bytes of cells in an answer that is built in memory. Default 64 MiB. A range of rows with
     /// more is refused, a scanner returns the rest in its next answer, and the answer to a scan
     /// without a scanner is sent as it is read.
@@ -86,10 +98,7 @@ impl RestLimits {
             ((1..=THREADS_MAX).contains(&self.threads_max), "threads_max from 1 to 10,000"),
             (self.head_size_max_bytes >= 8192, "head_size_max_bytes of at least 8 KiB"),
             (self.body_size_max_bytes > 0, "body_size_max_bytes > 0"),
-            (
-                self.bodies_size_max_bytes >= self.body_size_max_bytes,
-                "bodies_size_max_bytes >= body_size_max_bytes",
-            ),
+            (self.memory_max_bytes >= MIB, "memory_max_bytes of at least 1 MiB"),
             (self.answer_size_max_bytes > 0, "answer_size_max_bytes > 0"),
             (self.scanners_max > 0, "scanners_max > 0"),
             (!self.scanner_expiry.is_zero(), "scanner_expiry > 0"),
@@ -110,7 +119,7 @@ impl Default for RestLimits {
             threads_max: 100,
             head_size_max_bytes: 64 * 1024,
             body_size_max_bytes: 64 * MIB,
-            bodies_size_max_bytes: 512 * MIB,
+            memory_max_bytes: MemoryBudget::default_size_bytes(),
             answer_size_max_bytes: 64 * MIB,
             scanners_max: 10_000,
             scanner_expiry: Duration::from_secs(60 * 60),
@@ -126,6 +135,8 @@ setters! { RestOptions:
     with_advertise sets advertise: impl Into<Option<String>>;
     with_locate sets locate: impl Into<Option<RegionLocator>>;
     with_read_only sets is_read_only: bool;
+    with_memory sets memory: impl Into<Option<Arc<MemoryBudget>>>;
+    with_complaints sets complaints: impl Into<Option<Complaints>>;
     with_limits sets limits: RestLimits;
 }
 
@@ -134,7 +145,7 @@ setters! { RestLimits:
     with_threads_max sets threads_max: usize;
     with_head_size_max_bytes sets head_size_max_bytes: usize;
     with_body_size_max_bytes sets body_size_max_bytes: usize;
-    with_bodies_size_max_bytes sets bodies_size_max_bytes: usize;
+    with_memory_max_bytes sets memory_max_bytes: usize;
     with_answer_size_max_bytes sets answer_size_max_bytes: usize;
     with_scanners_max sets scanners_max: usize;
     with_scanner_expiry sets scanner_expiry: Duration;

@@ -6,12 +6,16 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use hblite_wire::memory::Room;
 use hyper::StatusCode;
 use hyper::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap};
 
 use crate::error_page;
 use crate::request::Request;
 use crate::response::{Body, Response};
+
+/// Bytes that are decompressed at a time.
+const CHUNK: usize = 8 * 1024;
 
 fn has_gzip(headers: &HeaderMap, name: hyper::header::HeaderName) -> bool {
     let value = headers.get(name).and_then(|value| value.to_str().ok());
@@ -28,13 +32,32 @@ pub(crate) fn is_wanted(request: &Request) -> bool {
     has_gzip(&request.headers, ACCEPT_ENCODING)
 }
 
-/// Decompresses the body of a request; `None` if it is malformed, or has more than `size_max`
-/// bytes.
-pub(crate) fn unpack(bytes: &[u8], size_max: usize) -> Option<Bytes> {
+/// Why a body is not decompressed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Unpackable {
+    /// It is no gzip, or has more bytes than it may.
+    Malformed,
+    NoMemory,
+}
+
+/// Decompresses the body of a request, up to `size_max` bytes, into memory of `room`.
+pub(crate) fn unpack(bytes: &[u8], size_max: usize, room: &mut Room) -> Result<Bytes, Unpackable> {
     let mut unpacked = Vec::new();
-    let limit = u64::try_from(size_max).unwrap_or(u64::MAX).saturating_add(1);
-    MultiGzDecoder::new(bytes).take(limit).read_to_end(&mut unpacked).ok()?;
-    (unpacked.len() <= size_max).then(|| Bytes::from(unpacked))
+    let mut decoder = MultiGzDecoder::new(bytes);
+    let mut chunk = [0; CHUNK];
+    loop {
+        let count = decoder.read(&mut chunk).map_err(|_| Unpackable::Malformed)?;
+        if count == 0 {
+            return Ok(Bytes::from(unpacked));
+        }
+        if count > size_max - unpacked.len() {
+            return Err(Unpackable::Malformed);
+        }
+        if !room.try_reserve(&mut unpacked, count) {
+            return Err(Unpackable::NoMemory);
+        }
+        unpacked.extend_from_slice(&chunk[..count]);
+    }
 }
 
 /// Compresses an answer of a resource, even an empty one, if the client requests it.
@@ -45,8 +68,8 @@ pub(crate) fn pack(request: &Request, response: Response) -> Response {
     if is_bare || !is_wanted(request) {
         return response;
     }
-    let packed = Packer::new(true).pack(bytes, true);
-    let response = Response { body: Body::Whole(packed.into()), ..response };
+    let packed = Packer::new(true).pack(bytes.clone(), true);
+    let response = Response { body: Body::Whole(packed), ..response };
     response.with_header(CONTENT_ENCODING, "gzip")
 }
 
@@ -60,14 +83,14 @@ impl Packer {
     }
 
     /// The bytes to send for a piece.
-    pub(crate) fn pack(&mut self, piece: &[u8], is_last: bool) -> Vec<u8> {
-        let Some(encoder) = &mut self.0 else { return piece.to_vec() };
-        let written = encoder.write_all(piece).and_then(|()| match is_last {
+    pub(crate) fn pack(&mut self, piece: Bytes, is_last: bool) -> Bytes {
+        let Some(encoder) = &mut self.0 else { return piece };
+        let written = encoder.write_all(&piece).and_then(|()| match is_last {
             true => encoder.try_finish(),
             false => encoder.flush(),
         });
         debug_assert!(written.is_ok(), "writes to memory do not fail");
-        std::mem::take(encoder.get_mut())
+        std::mem::take(encoder.get_mut()).into()
     }
 }
 
@@ -78,10 +101,13 @@ mod tests {
     #[test]
     fn pieces_are_one_stream() {
         let mut packer = Packer::new(true);
-        let packed = [packer.pack(b"one ", false), packer.pack(b"two", true)].concat();
-        assert_eq!(unpack(&packed, 100).as_deref(), Some(&b"one two"[..]));
-        assert_eq!(unpack(&packed, 6), None);
-        assert_eq!(unpack(&packed[..packed.len() - 1], 100), None);
-        assert_eq!(unpack(b"no gzip", 100), None);
+        let packed = [packer.pack("one ".into(), false), packer.pack("two".into(), true)].concat();
+        let unpack = |bytes: &[u8], size_max| super::unpack(bytes, size_max, &mut Room::of(100));
+        assert_eq!(unpack(&packed, 100).as_deref(), Ok(&b"one two"[..]));
+        assert_eq!(unpack(&packed, 6), Err(Unpackable::Malformed));
+        assert_eq!(unpack(&packed[..packed.len() - 1], 100), Err(Unpackable::Malformed));
+        assert_eq!(unpack(b"no gzip", 100), Err(Unpackable::Malformed));
+        let packed = Packer::new(true).pack(vec![0; 10_000].into(), true);
+        assert_eq!(unpack(&packed, 10_000), Err(Unpackable::NoMemory));
     }
 }

@@ -1,5 +1,7 @@
 //! The parsers of clients' input, for the fuzzers. Not part of the API.
 
+use hblite_wire::memory::Room;
+
 use crate::media;
 use crate::model::FromBody;
 use crate::model::cell_set::CellSet;
@@ -21,7 +23,7 @@ pub fn parse(choice: u8, bytes: &[u8]) {
         1 => drop(RowSpec::parse(&text, Some("b64"))),
         2 => drop(filter::build(&text)),
         3 => drop(media::choose(&text, &["text/xml", "application/json"])),
-        4 => drop(packing::unpack(bytes, UNPACKED_MAX)),
+        4 => drop(packing::unpack(bytes, UNPACKED_MAX, &mut Room::of(UNPACKED_MAX))),
         5 => body::<CellSet>(bytes),
         6 => body::<TableSchema>(bytes),
         7 => body::<Properties>(bytes),

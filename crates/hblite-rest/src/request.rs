@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::header::AsHeaderName;
+use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method};
 
 use crate::activity::Work;
 use crate::java;
+use crate::memory::Allowance;
 
 /// A request whose body has arrived and has been decompressed.
 #[derive(Debug)]
@@ -19,33 +21,24 @@ pub(crate) struct Request {
     parameters: Vec<(String, String)>,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    /// What the request takes of the memory of all.
+    pub(crate) memory: Arc<Allowance>,
     /// Held while the request is in progress.
     pub(crate) work: Arc<Work>,
 }
 
 impl Request {
-    pub(crate) fn new(
-        method: Method,
-        path: &str,
-        query: Option<&str>,
-        headers: HeaderMap,
-        body: Bytes,
-        work: Arc<Work>,
-    ) -> Self {
-        let pairs = query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+    pub(crate) fn new(head: Parts, body: Bytes, memory: Arc<Allowance>, work: Arc<Work>) -> Self {
+        let query = head.uri.query().unwrap_or_default();
+        let pairs = query.split('&').filter(|pair| !pair.is_empty());
         let decoded = |text: &str| java::decode_url(text).unwrap_or_else(|| text.to_owned());
         let parameters = pairs.map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             (decoded(name), decoded(value))
         });
-        Self {
-            method,
-            path: path.to_owned(),
-            parameters: parameters.collect(),
-            headers,
-            body,
-            work,
-        }
+        let parameters = parameters.collect();
+        let path = head.uri.path().to_owned();
+        Self { method: head.method, path, parameters, headers: head.headers, body, memory, work }
     }
 
     /// Whether the request only reads.

@@ -79,21 +79,19 @@ fn namespaces(gateway: &Gateway, request: &Request, rest: Option<&str>) -> Answe
         return namespaces::list(gateway, request);
     };
     let name = java::decode_path(name).ok_or(Failure::Page(StatusCode::BAD_REQUEST))?;
-    match rest.map(split) {
-        None | Some(("", None)) => {
-            allow(request, ALL)?;
-            match request.method {
-                Method::DELETE => namespaces::delete(gateway, &name),
-                Method::PUT => namespaces::alter(gateway, request, &name),
-                Method::POST => namespaces::create(gateway, request, &name),
-                _ => namespaces::get(gateway, request, &name),
-            }
-        }
-        Some(("tables", None)) => {
-            allow(request, GET)?;
-            namespaces::get_tables(gateway, request, &name)
-        }
-        Some(_) => Err(Failure::NO_RESOURCE),
+    let is_of_tables = match rest.map(split) {
+        None | Some(("", None)) => false,
+        Some(("tables", None)) => true,
+        Some(_) => return Err(Failure::NO_RESOURCE),
+    };
+    allow(request, ALL)?;
+    // HBase changes the namespace at either path.
+    match request.method {
+        Method::DELETE => namespaces::delete(gateway, &name),
+        Method::PUT => namespaces::alter(gateway, request, &name),
+        Method::POST => namespaces::create(gateway, request, &name),
+        _ if is_of_tables => namespaces::get_tables(gateway, request, &name),
+        _ => namespaces::get(gateway, request, &name),
     }
 }
 

@@ -9,9 +9,16 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use hblite::{CellRef, ResultScanner, RowResult, Scan, Table};
+use hblite_wire::memory::{MemoryAccount, MemoryBudget, MemoryCharge};
 use parking_lot::Mutex;
 
+use crate::memory::Allowance;
 use crate::model::cell_set::{CellSet, RowModel};
+
+/// What an open scanner takes beside its request: positions in memory and files, and their keys.
+const SCANNER_BYTES: usize = 4 * 1024;
+/// What a cell takes in a row beside its bytes.
+const CELL_BYTES: usize = 64;
 
 /// The scanners that are open.
 #[derive(Debug)]
@@ -20,6 +27,8 @@ pub(crate) struct Scanners {
     expiry_ms: i64,
     last_number: AtomicU64,
     open: Mutex<HashMap<String, Arc<Scanner>>>,
+    /// The memory of all scanners.
+    memory: Arc<MemoryAccount>,
 }
 
 /// An open scanner.
@@ -47,6 +56,8 @@ pub(crate) struct Cells {
     row: RowResult,
     /// Index in the row.
     next: usize,
+    /// What the scanner takes, with the row.
+    charge: MemoryCharge,
 }
 
 impl Cells {
@@ -60,12 +71,18 @@ impl Cells {
                 }
                 Rows::Begun(rows) => rows.next(),
             };
-            match next.transpose()? {
-                Some(row) => (self.row, self.next) = (row, 0),
-                None => return Ok(None),
-            }
+            let Some(row) = next.transpose()? else { return Ok(None) };
+            // A row that was read must not be lost, even if there is no memory for it.
+            let before = self.charge.size_bytes().saturating_sub(row_size(&self.row));
+            self.charge.overdraw(before.saturating_add(row_size(&row)));
+            (self.row, self.next) = (row, 0);
         }
         Ok(self.row.cells().nth(self.next))
+    }
+
+    /// Whether another row may be read: not while more is charged than there is.
+    pub(crate) fn has_memory(&self) -> bool {
+        self.next < self.row.len() || self.charge.account().has_room(1)
     }
 
     pub(crate) fn advance(&mut self) {
@@ -74,12 +91,13 @@ impl Cells {
 }
 
 impl Scanners {
-    pub(crate) fn new(count_max: usize, expiry: Duration) -> Self {
+    pub(crate) fn new(count_max: usize, expiry: Duration, memory: &Arc<MemoryBudget>) -> Self {
         Self {
             count_max,
             expiry_ms: i64::try_from(expiry.as_millis()).unwrap_or(i64::MAX),
             last_number: AtomicU64::new(0),
             open: Mutex::default(),
+            memory: memory.account(memory.size_bytes() / 2),
         }
     }
 
@@ -91,11 +109,22 @@ impl Scanners {
         });
     }
 
-    /// Keeps a scanner, and returns its id.
-    pub(crate) fn add(&self, rows: Rows, batch: i32, now_ms: i64) -> String {
+    /// Keeps a scanner, and returns its id; `None` if there is no memory for it. It takes what its
+    /// request has taken, at most.
+    pub(crate) fn add(
+        &self,
+        rows: Rows,
+        batch: i32,
+        now_ms: i64,
+        request: &Allowance,
+    ) -> Option<String> {
+        let mut charge = self.memory.charge();
+        if !charge.try_resize(SCANNER_BYTES + request.taken_bytes()) {
+            return None;
+        }
         let number = self.last_number.fetch_add(1, Ordering::Relaxed);
         let id = format!("{now_ms}{number:x}");
-        let cells = Mutex::new(Cells { rows, row: RowResult::default(), next: 0 });
+        let cells = Mutex::new(Cells { rows, row: RowResult::default(), next: 0, charge });
         let scanner = Scanner { batch, used_at_ms: AtomicI64::new(now_ms), cells };
         let mut open = self.open.lock();
         while open.len() >= self.count_max {
@@ -105,7 +134,7 @@ impl Scanners {
             open.remove(&id);
         }
         open.insert(id.clone(), Arc::new(scanner));
-        id
+        Some(id)
     }
 
     pub(crate) fn get(&self, id: &str, now_ms: i64) -> Option<Arc<Scanner>> {
@@ -119,19 +148,30 @@ impl Scanners {
     }
 }
 
+/// What a row takes in a scanner that has returned a part of it.
+fn row_size(row: &RowResult) -> usize {
+    row.cells().map(|cell| cell.serialized_size() + CELL_BYTES).sum()
+}
+
 /// The next rows: at most `limit` cells, `rows_max` rows unless that is 0, and about `size_max`
-/// bytes. A row may continue in the next answer.
+/// bytes, or as many as `memory` has room for; `None` if that is none. A row may continue in the
+/// next answer.
 pub(crate) fn next_rows(
     cells: &mut Cells,
     limit: i32,
     rows_max: i32,
     size_max: usize,
-) -> hblite::Result<CellSet> {
+    memory: &Allowance,
+) -> hblite::Result<Option<CellSet>> {
     let mut rows: Vec<RowModel> = Vec::new();
     let rows_max = usize::try_from(rows_max).ok().filter(|max| *max > 0).unwrap_or(usize::MAX);
     let mut left = i64::from(limit);
     let mut size = 0;
     while let Some(cell) = cells.peek()? {
+        if !memory.try_hold_cell(&cell) {
+            // The client gets the rest with its next request.
+            return Ok((!rows.is_empty()).then_some(CellSet { rows }));
+        }
         if rows.last().is_none_or(|row| row.key.as_deref() != Some(cell.row())) {
             if rows.len() == rows_max {
                 break;
@@ -147,5 +187,5 @@ pub(crate) fn next_rows(
             break;
         }
     }
-    Ok(CellSet { rows })
+    Ok(Some(CellSet { rows }))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hblite::{Connection, Error, Result};
+use hblite_wire::memory::MemoryBudget;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
@@ -32,6 +33,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct RestServer {
     runtime: Option<Runtime>,
     port: u16,
+    memory: Arc<MemoryBudget>,
 }
 
 impl RestServer {
@@ -56,9 +58,10 @@ impl RestServer {
         let listener = runtime.block_on(TcpListener::bind(address)).map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
         let gateway = Arc::new(Gateway::new(connection.clone(), options));
+        let memory = Arc::clone(&gateway.memory);
         runtime.spawn(expire(Arc::clone(&gateway)));
         runtime.spawn(listener::serve(listener, gateway));
-        Ok(Self { runtime: Some(runtime), port })
+        Ok(Self { runtime: Some(runtime), port, memory })
     }
 
     /// The port that is open.
@@ -66,7 +69,13 @@ impl RestServer {
         self.port
     }
 
-    /// Closes the port and waits some seconds for requests in progress.
+    /// Bytes of memory that requests, answers and scanners take; with those of the other servers
+    /// that share the memory.
+    pub fn memory_used_bytes(&self) -> usize {
+        self.memory.used_bytes()
+    }
+
+    /// Closes the port and waits a few seconds for requests in progress.
     pub fn stop(mut self) {
         self.end();
     }

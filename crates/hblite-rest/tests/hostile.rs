@@ -96,7 +96,7 @@ fn hosts_of_other_names_are_refused() {
 #[test]
 fn idle_connections_are_closed_and_make_room() {
     let limits =
-        RestLimits::default().with_connections_max(2).with_idle_timeout(Duration::from_millis(50));
+        RestLimits::default().with_connections_max(2).with_idle_timeout(Duration::from_secs(1));
     let server = start(&memory(), limits);
     let connect = || TcpStream::connect(("127.0.0.1", server.port())).expect("it listens");
     let mut idle = [connect(), connect()];

@@ -1,8 +1,8 @@
 //! Row keys for HBase: how to write them, and which scans read them back.
 //!
 //! HBase has one index, the row key, and keeps rows in the order of its bytes. What comes first in
-//! it decides which region takes a write, and what a question must know to be a short scan. This
-//! crate makes such keys from typed fields, and plans the scans of a query. It does no I/O and
+//! it decides which region takes a write, and what a query must know to need only a short scan.
+//! This crate makes such keys from typed fields, and plans the scans of a query. It does no I/O and
 //! needs no store: its output is bytes, for hblite as for any HBase.
 //!
 //! ```
@@ -13,7 +13,7 @@
 //! let key = design.encode(&[Value::from(1_500_000_007_u64), "web1".into()])?;
 //! assert_eq!(key, b"\x03\x00\x00\x00\x00Yh/\x07web1");
 //!
-//! // A period of all hosts, newest first, is four reversed scans, merged behind the bucket.
+//! // A period of all hosts, newest first: four reversed scans, merged by the key after the bucket.
 //! let period = Query::new().range("ts", 1_500_000_000_u64..1_500_000_060);
 //! let query = period.descending("ts").limit(9);
 //! let plan = design.plan(&query)?;
@@ -43,26 +43,26 @@
 //! | `ts:reverse_timestamp` | 8 | `Long.MAX_VALUE` − ts: the newest first |
 //! | `s:str` | length + 1 | UTF-8, then `00`; nothing after the last part |
 //! | `s:str("-")` | length + 1 | UTF-8 of bytes above `-`, then `-` |
-//! | `s:str(16)` | 16 | UTF-8, filled up with `00` |
+//! | `s:str(16)` | 16 | UTF-8, padded with `00` |
 //! | `s:str(escape)` | length + 2 | UTF-8 with `00` written `00 FF`, then `00 01` |
 //! | `s:str(rest)` | length | UTF-8 to the end of the key; the last part only |
 //! | `s:reversed_str…` | as `str` | the characters backwards: `moc.golbeti.www` |
 //! | `s:domain…` | as `str` | the labels backwards: `com.cnn.www` |
 //! | `b:bytes` `b:bytes(16)` `b:bytes(escape)` | as `str` | any bytes; `bytes` goes to the end |
 //! | `h:md5` | 16 | the MD5 digest of the value, which cannot be read back |
-//! | `h:md5hex(6)` | 6 | the beginning of it in hexadecimal |
+//! | `h:md5hex(6)` | 6 | the first hexadecimal digits of that digest |
 //! | `salt(16)` | 1, or 2 above 256 | one of 16 numbers, at random |
 //! | `salt(16, h)` `salt(16, *)` | 1 or 2 | [`salt_hash`] of fields, or of what follows, mod 16 |
 //! | `salt("a-", "b-")` | 2 | one of these |
 //! | `bucket(ts, 16)` | 1 or 2 | ts modulo 16 |
-//! | `md5hex(h, 6)` `md5(h, 4)` | 6, 4 | the beginning of the MD5 of fields |
+//! | `md5hex(h, 6)` `md5(h, 4)` | 6, 4 | the first digits or bytes of the MD5 digest of fields |
 //! | `"text\x00"` | its length | the same in every key |
 //!
-//! Hashes are taken of a field as it is in the key, without delimiter and padding.
+//! A hash is computed from a field as the key stores it, without delimiter or padding.
 //!
 //! # Where things are
 //!
-//! [`Design`] encodes, decodes, plans ([`Design::plan`]), says what it is good for
+//! [`Design`] encodes, decodes, plans ([`Design::plan`]), says which queries it serves
 //! ([`Design::support_matrix`], [`Design::spread`]) and where to split a table
 //! ([`Design::natural_splits`], [`quantile_splits`]). [`Merge`] makes one ordered stream of the
 //! scans of a plan. [`Ids`] keeps short numbers for long names in a table.

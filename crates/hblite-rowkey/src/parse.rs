@@ -16,7 +16,7 @@
 //! literal  = '"' printable characters, other bytes as \xHH '"'
 //! ```
 //!
-//! `str`, `reversed_str` and `domain` without an end are delimited by `"\x00"`, `bytes` goes on to
+//! `str`, `reversed_str` and `domain` without an end are delimited by `"\x00"`, `bytes` extends to
 //! the end of the key.
 
 use std::fmt;

@@ -71,11 +71,10 @@ fn wide_scan(name: &[u8], filter: Option<pb::Filter>) -> pb::ScanRequest {
 fn multi(name: &[u8], rows: &[&str], filter: Option<&pb::Filter>) -> pb::MultiRequest {
     let action = |(index, row): (usize, &&str)| pb::Action {
         index: Some(index as u32),
-        get: Some(pb::Get {
-            row: row.to_string().into(),
-            filter: filter.cloned(),
-            ..pb::Get::default()
-        }),
+        get: Some(
+            pb::Get { row: row.to_string().into(), filter: filter.cloned(), ..pb::Get::default() }
+                .into(),
+        ),
         ..pb::Action::default()
     };
     let action = pb::RegionAction {

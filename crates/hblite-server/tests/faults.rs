@@ -95,7 +95,7 @@ fn a_multi_is_refused_region_by_region() {
         region: region(name),
         action: vec![pb::Action {
             index: Some(0),
-            mutation: Some(put(row, "q", "v")),
+            mutation: Some(put(row, "q", "v").into()),
             ..pb::Action::default()
         }],
         ..pb::RegionAction::default()

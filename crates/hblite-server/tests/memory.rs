@@ -3,20 +3,19 @@
 //!
 //! The peak is that of the whole process, counted by its allocator, so the tests run one at a time.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
-#![allow(unsafe_code)] // A counting allocator has to be a `GlobalAlloc`.
 
+#[path = "../../../tests/testkit/counting.rs"]
+mod counting;
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use hblite::{ManualClock, Options, Put};
 use hblite_server::{FaultAction, FaultRule, Limits, ServerOptions, TestServer};
-use hblite_wire::cell_block::Compressor;
+use hblite_wire::cell_block::{Codec, Compressor};
 use hblite_wire::pb;
 use prost::Message as _;
 use support::{Client, KEY_VALUE_CODEC, connect, create_table, get, header, region};
@@ -27,44 +26,8 @@ const BUDGET: usize = 64 * MIB;
 /// What the process may use in addition: the test's clients, threads and the store.
 const SLACK: usize = 24 * MIB;
 
-/// The system's allocator, counting.
-struct Counting;
-
-static USED: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-fn grow(bytes: usize) {
-    let used = USED.fetch_add(bytes, Ordering::Relaxed) + bytes;
-    PEAK.fetch_max(used, Ordering::Relaxed);
-}
-
-// SAFETY: forwards every call to `System` unchanged. Counting does not allocate.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        grow(layout.size());
-        // SAFETY: the caller keeps the contract of `GlobalAlloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // The system moves large blocks without a copy.
-        match size.checked_sub(layout.size()) {
-            Some(more) => grow(more),
-            None => _ = USED.fetch_sub(layout.size() - size, Ordering::Relaxed),
-        }
-        // SAFETY: as above.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        USED.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: counting::Counting = counting::Counting;
 
 static ONE_BY_ONE: Mutex<()> = Mutex::new(());
 
@@ -90,19 +53,18 @@ impl Attacked {
         let rows = server.connection().table("t").unwrap();
         rows.put(&Put::new("large").add("f", "q", vec![7; value])).unwrap();
         rows.put(&Put::new("small").add("f", "q", "v")).unwrap();
-        let before = USED.load(Ordering::Relaxed);
-        PEAK.store(before, Ordering::Relaxed);
+        let before = counting::reset_peak();
         Self { server, clock, table, before, _alone: alone }
     }
 
     /// What the test itself allocated so far does not count.
     fn reset_peak(&self) {
-        PEAK.store(USED.load(Ordering::Relaxed), Ordering::Relaxed);
+        counting::reset_peak();
     }
 
     /// Asserts that the attack stayed within the budget.
     fn check_peak(&self) {
-        let peak = PEAK.load(Ordering::Relaxed) - self.before;
+        let peak = counting::peak_bytes() - self.before;
         assert!(peak <= BUDGET + SLACK, "{} MiB at the peak", peak / MIB);
         println!("peak {} MiB, budget {} MiB", peak / MIB, BUDGET / MIB);
     }
@@ -128,7 +90,7 @@ impl Attacked {
     fn multi(&self, gets: usize) -> pb::MultiRequest {
         let action = |index| pb::Action {
             index: Some(index as u32),
-            get: Some(pb::Get { row: "large".into(), ..pb::Get::default() }),
+            get: Some(pb::Get { row: "large".into(), ..pb::Get::default() }.into()),
             ..pb::Action::default()
         };
         let action = pb::RegionAction {
@@ -301,7 +263,7 @@ fn compressed_cell_blocks_that_become_large() {
             nonce_group: None,
         };
         let bytes = frame("Mutate", 1, &request, &block.unwrap());
-        PEAK.store(attacked.before, Ordering::Relaxed);
+        counting::reset_peak();
         let mut streams: Vec<TcpStream> = (0..40).map(|_| hello(&attacked, Some(&class))).collect();
         for stream in &mut streams {
             stream.write_all(&bytes).unwrap();
@@ -407,6 +369,44 @@ fn a_request_that_is_much_larger_decoded_is_refused() {
     attacked.check_others();
     drop(streams);
     attacked.check_release();
+}
+
+#[test]
+fn twenty_thousand_puts_in_one_request_fit_the_smallest_budget() {
+    const PUTS: u32 = 20_000;
+    let attacked = Attacked::start(Limits::default(), 10);
+    let mut block = Vec::new();
+    for row in 0..PUTS {
+        let mut cells = hblite::CellBuffer::new();
+        cells.push_parts(format!("row{row:05}").as_bytes(), b"f", b"q", 7, 4, &[7; 100]);
+        Codec::KeyValue.push(&mut block, &cells.get(0).unwrap());
+    }
+    let put = pb::MutationProto {
+        mutate_type: Some(2),
+        associated_cell_count: Some(1),
+        ..pb::MutationProto::default()
+    };
+    let action = |index| pb::Action {
+        index: Some(index),
+        mutation: Some(put.clone().into()),
+        ..pb::Action::default()
+    };
+    let action = pb::RegionAction {
+        region: region(&attacked.table),
+        action: (0..PUTS).map(action).collect(),
+        ..pb::RegionAction::default()
+    };
+    let multi = pb::MultiRequest { region_action: vec![action], ..pb::MultiRequest::default() };
+    let mut client = Client::data(&attacked.server);
+    client.send_with("Multi", &multi, &block, None);
+    let answer = client.receive();
+    assert_eq!(answer.header.exception, None);
+    assert!(
+        !Client::data(&attacked.server)
+            .call("Get", &get(&attacked.table, "row19999"))
+            .cells
+            .is_empty()
+    );
 }
 
 /// A rule for faults has each call looked at before it is decoded and charged.

@@ -204,23 +204,26 @@ fn a_multi_goes_on_behind_a_region_that_is_not_there() {
     }
     let write = |index| pb::Action {
         index: Some(index),
-        mutation: Some(pb::MutationProto {
-            mutate_type: Some(2),
-            associated_cell_count: Some(1),
-            ..pb::MutationProto::default()
-        }),
+        mutation: Some(
+            pb::MutationProto {
+                mutate_type: Some(2),
+                associated_cell_count: Some(1),
+                ..pb::MutationProto::default()
+            }
+            .into(),
+        ),
         ..pb::Action::default()
     };
     let bad = pb::Action {
         index: Some(5),
-        mutation: Some(pb::MutationProto { row: Some("n".into()), ..put("n", "q", "v") }),
+        mutation: Some(pb::MutationProto { row: Some("n".into()), ..put("n", "q", "v") }.into()),
         ..pb::Action::default()
     };
     let mut no_family = bad;
     no_family.mutation.as_mut().unwrap().column_value[0].family = "none".into();
     let read = pb::Action {
         index: Some(6),
-        get: Some(pb::Get { row: "z".into(), ..pb::Get::default() }),
+        get: Some(pb::Get { row: "z".into(), ..pb::Get::default() }.into()),
         ..pb::Action::default()
     };
     let actions = |name: &[u8], action| pb::RegionAction {

@@ -188,7 +188,7 @@ impl ThriftGateway {
         self.shared.one.memory().used_bytes()
     }
 
-    /// Closes the ports and connections, and waits some seconds for calls in progress.
+    /// Closes the ports and connections, and waits a few seconds for calls in progress.
     pub fn stop(self) {
         drop(self);
     }

@@ -18,8 +18,10 @@
 
 #![forbid(unsafe_code)]
 
+mod attributes;
 mod fault;
 mod gateway;
+mod http;
 mod memory;
 mod options;
 mod protocol;

@@ -51,7 +51,7 @@ impl Allowance {
         charge.overdraw(bytes);
     }
 
-    /// Gives back all but `bytes`.
+    /// Returns all but `bytes`.
     pub(crate) fn keep(&self, bytes: usize) {
         self.0.borrow_mut().shrink_to(bytes);
     }

@@ -7,6 +7,7 @@
 //! 80 01                  binary                     82                     compact
 //! size 80 01             binary, framed             size 82                compact, framed
 //! length of name, name   binary without a version   size length of name    the same, framed
+//! POST, or another method of HTTP: see `http.rs`
 //! ```
 //!
 //! Sizes and lengths have four bytes, of which the first is below 0x80.
@@ -19,6 +20,7 @@ use std::net::TcpStream;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use crate::http;
 use crate::memory::Allowance;
 use crate::options::ThriftLimits;
 use crate::protocol::Protocol;
@@ -68,6 +70,9 @@ pub(crate) fn serve_messages(
     let mut buffer = Vec::new();
     if !input.await_message()? {
         return Ok(());
+    }
+    if http::is_begun_by(input.peek(FRAME_HEAD)?) {
+        return http::serve(&mut input, output, service, limits);
     }
     let Some((is_framed, protocol)) = detect(&mut input)? else { return Ok(()) };
     loop {

@@ -4,15 +4,14 @@
 //! The peak is that of the whole process, counted by its allocator. So the attacks go one by one.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(unsafe_code)] // A counting allocator has to be a `GlobalAlloc`.
 
+#[path = "../../../tests/testkit/counting.rs"]
+mod counting;
 #[allow(dead_code, reason = "each test uses a part of the client")]
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -29,34 +28,8 @@ const WAIT: Duration = Duration::from_secs(30);
 /// Bytes of the value of the row `large`.
 const LARGE: usize = MIB;
 
-/// The system's allocator, counting.
-struct Counting;
-
-static USED: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-fn grow(bytes: usize) {
-    let used = USED.fetch_add(bytes, Ordering::Relaxed) + bytes;
-    PEAK.fetch_max(used, Ordering::Relaxed);
-}
-
-// SAFETY: passes every call on to `System` unchanged. Counting does not allocate.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        grow(layout.size());
-        // SAFETY: the caller keeps the contract of `GlobalAlloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        USED.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: counting::Counting = counting::Counting;
 
 /// Gateways under attack.
 struct Attacked {
@@ -82,8 +55,7 @@ impl Attacked {
             .with_limits(ThriftLimits::default().with_memory_max_bytes(BUDGET))
             .with_complaints(complaints);
         let gateway = ThriftGateway::start(&connection, options).unwrap();
-        let before = USED.load(Ordering::Relaxed);
-        PEAK.store(before, Ordering::Relaxed);
+        let before = counting::reset_peak();
         Self { gateway, before, lines }
     }
 
@@ -97,8 +69,7 @@ impl Attacked {
 
     /// What the test itself allocated so far does not count.
     fn reset_peak(&mut self) {
-        self.before = USED.load(Ordering::Relaxed);
-        PEAK.store(self.before, Ordering::Relaxed);
+        self.before = counting::reset_peak();
     }
 
     /// Asserts that the attack was held within the budget, while others are answered, and that
@@ -107,7 +78,7 @@ impl Attacked {
         let (kind, answer) = text(&mut self.connect(), "getRow", "1:\"t\" 2:\"small\"");
         assert_eq!(kind, 2, "{what}: {answer}");
         assert!(answer.contains("small"), "{what}: {answer}");
-        let peak = PEAK.load(Ordering::Relaxed).saturating_sub(self.before);
+        let peak = counting::peak_bytes().saturating_sub(self.before);
         println!("{what}: peak {} MiB, budget {} MiB", peak / MIB, BUDGET / MIB);
         assert!(peak <= BUDGET + SLACK, "{what}: {} MiB at the peak", peak / MIB);
         drop(streams);
@@ -197,7 +168,7 @@ fn scanners(attacked: &mut Attacked) {
         );
     }
     assert!(refused > 50, "{refused} of 100 scanners were refused");
-    let peak = PEAK.load(Ordering::Relaxed) - attacked.before;
+    let peak = counting::peak_bytes() - attacked.before;
     assert!(peak <= BUDGET + SLACK, "{} MiB at the peak", peak / MIB);
 }
 

@@ -50,6 +50,24 @@ impl CopyProgress {
         Self { table: table.into(), ranges: ranges.collect() }
     }
 
+    /// Whether the ranges are those of a whole table, one after the other, and no range has been
+    /// copied beyond its end. Rows between two ranges would never be copied.
+    pub fn is_whole(&self) -> bool {
+        let is_joined = self
+            .ranges
+            .windows(2)
+            .all(|pair| pair[0].stop == pair[1].start && !pair[0].stop.is_empty());
+        let ends = self.ranges.first().zip(self.ranges.last());
+        let is_inside = |range: &RangeProgress| {
+            let (start, stop, to) = (&range.start, &range.stop, &range.copied_to);
+            let is_ordered = stop.is_empty() || start < stop;
+            is_ordered && (to.is_empty() || (start <= to && (stop.is_empty() || to < stop)))
+        };
+        ends.is_some_and(|(first, last)| first.start.is_empty() && last.stop.is_empty())
+            && is_joined
+            && self.ranges.iter().all(is_inside)
+    }
+
     /// Whether the whole table is copied.
     pub fn is_done(&self) -> bool {
         self.ranges.iter().all(|range| range.is_done)
@@ -80,6 +98,30 @@ mod tests {
         let text = serde_json::to_string(&progress).unwrap();
         assert!(text.contains(r#""stop":"m\\x00\\xFF""#), "{text}");
         assert_eq!(serde_json::from_str::<CopyProgress>(&text).unwrap(), progress);
-        assert!(!progress.is_done());
+        assert!(!progress.is_done() && progress.is_whole());
+    }
+
+    #[test]
+    fn ranges_with_gaps_are_not_a_whole_table() {
+        let range = |start: &str, stop: &str, copied_to: &str| RangeProgress {
+            start: start.into(),
+            stop: stop.into(),
+            copied_to: copied_to.into(),
+            is_done: false,
+        };
+        for (ranges, is_whole) in [
+            (vec![range("", "", "z")], true),
+            (vec![range("", "m", "k"), range("m", "", "m")], true),
+            (vec![], false),
+            (vec![range("", "m", "")], false),
+            (vec![range("a", "", "")], false),
+            (vec![range("", "k", ""), range("m", "", "")], false),
+            (vec![range("", "m", "m"), range("m", "", "")], false),
+            (vec![range("", "m", ""), range("m", "", "b")], false),
+            (vec![range("", "", ""), range("", "", "")], false),
+        ] {
+            let progress = CopyProgress { table: "t".to_owned(), ranges };
+            assert_eq!(progress.is_whole(), is_whole, "{progress:?}");
+        }
     }
 }

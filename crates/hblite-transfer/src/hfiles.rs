@@ -293,10 +293,8 @@ fn no_family(family: &[u8]) -> Error {
 }
 
 fn writer_options(family: &ColumnFamilyDescriptor, now_millis: i64) -> HFileWriterOptions {
-    HFileWriterOptions {
+    HFileWriterOptions::of_family(family)
         // As in HFileOutputFormat2; without tags the part is empty.
-        include_tags: true,
-        create_time: now_millis,
-        ..HFileWriterOptions::of_family(family)
-    }
+        .with_tags(true)
+        .with_create_time(now_millis)
 }

@@ -27,7 +27,7 @@ pub const SWITCH_TO_SIMPLE: [u8; 8] = [0, 0, 0, 0, 0xff, 0xff, 0xff, 0xa8];
 pub enum Preamble {
     /// Calling methods; the connection header follows.
     Simple,
-    /// The same by SASL: it is told to switch, its first SASL message is skipped, and the
+    /// The same by SASL: it is asked to switch, its first SASL message is skipped, and the
     /// connection header follows.
     Sasl,
     /// The cluster's id.

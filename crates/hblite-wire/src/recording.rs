@@ -213,6 +213,10 @@ impl Line {
     }
 }
 
+/// The member that names the format, in the first line of a recording.
+const FORMAT: &[u8] = b"\"hblite-recording\"";
+const NO_RECORDING: &str = "this is not a recording: 'hblite serve --record FILE' writes one";
+
 /// A recording that cannot be read.
 #[derive(Debug)]
 pub struct ReadError {
@@ -268,9 +272,12 @@ impl<R: BufRead> Reader<R> {
             self.is_over = true;
             return match bytes.len() {
                 LINE_MAX_BYTES => Err(failed(format!("it has more than {LINE_MAX_BYTES} bytes"))),
-                _ if line == 1 => Err(failed("this is not a recording".to_owned())),
+                _ if line == 1 => Err(failed(NO_RECORDING.to_owned())),
                 _ => Ok(None),
             };
+        }
+        if line == 1 && !bytes.windows(FORMAT.len()).any(|window| window == FORMAT) {
+            return Err(failed(NO_RECORDING.to_owned()));
         }
         let text = std::str::from_utf8(&bytes).map_err(|error| failed(error.to_string()))?;
         let parsed = Line::parse(text).map_err(failed)?;
@@ -461,9 +468,10 @@ mod tests {
     fn what_is_no_recording_is_refused_with_the_line() {
         for (text, line, part) in [
             ("", 1, "not a recording"),
-            ("{}\n", 1, "dropped"),
+            ("{}\n", 1, "not a recording"),
+            ("{\"hblite-recording\":{}}\n", 1, "invalid type"),
             ("{\"hblite-recording\":2}\n", 1, "version 2"),
-            ("{\"dropped\":1}\n", 1, "first line"),
+            ("{\"dropped\":1}\n", 1, "not a recording"),
             ("{\"hblite-recording\":1}\n{\"hblite-recording\":1}\n", 2, "first line"),
             ("{\"hblite-recording\":1}\n\u{1}\n", 2, "expected value"),
             (

@@ -15,7 +15,8 @@ pub(crate) struct Shape {
 pub(crate) struct Field {
     pub(crate) number: u32,
     pub(crate) name: &'static str,
-    /// The memory of each element of a repeated field; 0 if the field is not repeated.
+    /// The memory of each element of a repeated field, in a vector that has grown, or that of a
+    /// boxed field; 0 if the field is neither.
     pub(crate) element_bytes: u32,
     pub(crate) kind: Kind,
 }

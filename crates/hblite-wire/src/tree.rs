@@ -1,6 +1,6 @@
 //! Messages as trees: every field by its number and, if the protocol's files have it, by its name.
 //!
-//! A tree keeps what it does not know: encoding gives back a message with the same fields. So a
+//! A tree keeps what it does not know: encoding returns a message with the same fields. So a
 //! message can be shown, compared and changed without a type for it.
 //!
 //! Parsing copies no bytes, and allocates a fixed amount for each field that is there. Threads:

@@ -35,18 +35,16 @@ static FILES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
 
 fn write(compression: Compression, encoding: DataBlockEncoding) -> Vec<u8> {
     let fs = MemFileSystem::new();
-    let options = HFileWriterOptions {
-        compression,
-        encoding,
-        checksum: ChecksumType::Null,
-        bloom: BloomType::RowCol,
-        block_size: 300,
-        bloom_block_size: 64,
-        index_chunk_size: 128,
-        index_min_entries: 2,
-        include_tags: true,
-        ..HFileWriterOptions::default()
-    };
+    let options = HFileWriterOptions::default()
+        .with_compression(compression)
+        .with_encoding(encoding)
+        .with_checksum(ChecksumType::Null)
+        .with_bloom(BloomType::RowCol)
+        .with_block_size(300)
+        .with_bloom_block_size(64)
+        .with_index_chunk_size(128)
+        .with_index_min_entries(2)
+        .with_tags(true);
     let mut writer = HFileWriter::create(&fs, Path::new(PATH), options).expect("a file");
     for number in 0..80_u32 {
         let row = format!("row{number:03}");

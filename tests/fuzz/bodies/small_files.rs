@@ -111,8 +111,7 @@ fn add_to_meta(fs: &MemFileSystem, qualifier: &str, value: &[u8]) {
     let _ = fs.remove_file(&meta.join(".manifest"));
     let path = meta.join("info/0123456789abcdef0123456789abcdef");
     fs.create_dir_all(&meta.join("info")).expect("memory");
-    let options =
-        HFileWriterOptions { comparator: CellComparator::Meta, ..HFileWriterOptions::default() };
+    let options = HFileWriterOptions::default().with_comparator(CellComparator::Meta);
     let mut writer = HFileWriter::create(fs, &path, options).expect("memory");
     let row = b"u,,1.0123456789abcdef0123456789abcdef.";
     let time = 1 << 50;

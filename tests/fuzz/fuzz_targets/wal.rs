@@ -81,7 +81,7 @@ fuzz_target!(|changes: &[u8]| {
     changes.as_chunks().0.iter().for_each(|each| change(&mut files, *each));
     for salvage in [false, true] {
         let env = env_of(&files);
-        let options = ReplayOptions { salvage, ..ReplayOptions::default() };
+        let options = ReplayOptions::default().with_salvage(salvage);
         let mut known = ENTRIES.iter();
         let replayed = replay(&env, Path::new(DIR), options, &mut |entry| {
             let is_known = known.any(|(r, id)| r == entry.region && *id == entry.sequence_id);

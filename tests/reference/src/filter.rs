@@ -175,8 +175,8 @@ impl<'s> FilterRun<'s> {
         }
     }
 
-    /// Who comes behind a rejection does not see the cell, unless it can name a later column:
-    /// the latest of those that are named is where to go.
+    /// Filters after one that rejects the cell do not see it, unless they can name a later column.
+    /// The scan continues at the latest column that any of them names.
     fn judge_all(&mut self, family: &[u8], cell: &StoredCell) -> Verdict {
         let mut verdict = Verdict::Include;
         let mut latest: Option<Verdict> = None;

@@ -1,20 +1,22 @@
 //! Computes what a read returns from one row of one family.
 //!
-//! Cells are gone through column by column, newest first:
+//! Cells are examined column by column, the newest first:
 //!
-//! 1. A cell past the family's time to live counts for nothing, if MIN_VERSIONS is 0 (not raw).
-//! 2. So does a cell past its own time to live, even raw.
-//! 3. Not raw: a marker counts if its timestamp is in the time range, or behind it unless
-//!    KEEP_DELETED_CELLS; it masks puts that come after it.
-//! 4. What is outside the time range, or in a column that is not wanted, is left out.
-//! 5. Of equal keys the first stays. Puts are counted, up to the versions that are wanted, or
-//!    (with a filter) up to VERSIONS; past the time to live only up to MIN_VERSIONS. Of columns
-//!    that are named, the first expired version at or behind MIN_VERSIONS still passes; with
-//!    NEW_VERSION_BEHAVIOR the last of MIN_VERSIONS, however many are wanted.
-//! 6. The filter is asked; the versions that it lets through are counted again. If it names a
-//!    later column, what lies before that is not looked at, markers neither: those of the family
-//!    may stand behind the puts of the empty qualifier.
-//! 7. Cells are counted over the whole family for offset and limit; the limit ends the row.
+//! 1. If MIN_VERSIONS is 0, a cell older than the family's time to live is ignored. Raw reads
+//!    return it.
+//! 2. A cell older than its own time to live is ignored, in raw reads too.
+//! 3. Unless the read is raw, a delete marker masks the puts after it if its timestamp is in the
+//!    time range, or after the range and the family has no KEEP_DELETED_CELLS.
+//! 4. A cell outside the time range, or in a column that was not requested, is skipped.
+//! 5. Of cells with equal keys, the first is kept. Puts are counted up to the requested versions,
+//!    or, with a filter, up to VERSIONS; those older than the time to live only up to
+//!    MIN_VERSIONS. In named columns, the first expired version at or after MIN_VERSIONS still
+//!    passes; with NEW_VERSION_BEHAVIOR, the last of MIN_VERSIONS passes, however many were
+//!    requested.
+//! 6. The filter decides next, and the versions that pass it are counted again. If it names a later
+//!    column, the read skips everything before that column, including the family's markers, which
+//!    may follow the puts of the empty qualifier.
+//! 7. Offset and limit count cells of the whole family; the limit ends the row.
 
 use crate::cell::{Family, StoredCell};
 use crate::filter::{FilterRun, Verdict};
@@ -170,10 +172,10 @@ impl<'r> FamilyRead<'r> {
             && columns.is_none_or(|columns| columns.contains(&cell.qualifier.as_slice()))
     }
 
-    /// Whether the rest of a column is left out when the filter has let enough versions through.
-    /// Where it is not, the filter goes on to see them, and may judge the row by them: those of
-    /// the empty qualifier, for the sake of the markers of the family that may stand among them;
-    /// and those of named columns with NEW_VERSION_BEHAVIOR.
+    /// Whether the rest of a column is skipped once enough versions have passed the filter. If not,
+    /// the filter still sees those versions, and may judge the row by them. That concerns the empty
+    /// qualifier, because the family's markers may be among its versions, and named columns with
+    /// NEW_VERSION_BEHAVIOR.
     fn ends_behind_filter(&self, cell: &StoredCell) -> bool {
         let is_named = self.columns.is_some();
         match self.family.new_version_behavior && !self.read.is_raw {

@@ -1,6 +1,6 @@
 //! What the stores are made to do, and in which order.
 //!
-//! A round does each step for all stores in turn before it goes on to the next step, so that a
+//! A round does each step for all stores in turn before the next step begins, so that a
 //! machine that grows slower or faster meets all stores alike. Every answer is checked: how many
 //! cells came, and the sum over all their parts in their order. A wrong answer ends the run.
 
@@ -91,7 +91,7 @@ pub(crate) struct Contestant {
     dir: PathBuf,
     /// The store that reads are measured on, between the steps.
     main: Option<Box<dyn Store>>,
-    /// The round that goes on, from 1.
+    /// The current round, from 1.
     pub(crate) round: u32,
 }
 

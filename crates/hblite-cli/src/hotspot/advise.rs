@@ -123,15 +123,13 @@ fn advice(arguments: &AdviseArguments) -> Result<Advice, String> {
             Sample::of_table(key, &connection, table).map_err(text)?
         }
     };
-    let options = AdviceOptions {
-        regions: arguments.regions,
-        rows: arguments.rows,
-        write_weight: arguments.write_weight,
-        table: arguments.name.clone(),
-        scans_max: arguments.scans_max,
-        key_bytes_max: arguments.key_bytes_max,
-        ..AdviceOptions::default()
-    };
+    let options = AdviceOptions::default()
+        .with_regions(arguments.regions)
+        .with_rows(arguments.rows)
+        .with_write_weight(arguments.write_weight)
+        .with_table(arguments.name.clone())
+        .with_scans_max(arguments.scans_max)
+        .with_key_bytes_max(arguments.key_bytes_max);
     advise(&sample, &wanted, &options).map_err(text)
 }
 

@@ -128,27 +128,26 @@ service times) differ from run to run.
 impl RunArguments {
     fn options(&self) -> RunOptions {
         let default = RunOptions::default();
-        RunOptions {
-            records: self.records,
-            entities: self.entities,
-            regions: self.regions,
-            splits: self.splits,
-            servers: self.servers,
-            handlers: self.handlers,
-            clients: self.clients,
-            utilization: self.utilization,
-            rate: self.rate,
-            distribution: self.distribution,
-            reads: self.reads,
-            windows: self.windows,
-            value_bytes: self.value_bytes,
-            batch: self.batch,
-            threads: self.threads.unwrap_or(default.threads),
-            seed: self.seed,
-            service: self.service.clone(),
-            move_ms: self.move_ms,
-            dir: self.dir.clone(),
-        }
+        RunOptions::default()
+            .with_records(self.records)
+            .with_entities(self.entities)
+            .with_regions(self.regions)
+            .with_splits(self.splits)
+            .with_servers(self.servers)
+            .with_handlers(self.handlers)
+            .with_clients(self.clients)
+            .with_utilization(self.utilization)
+            .with_rate(self.rate)
+            .with_distribution(self.distribution)
+            .with_reads(self.reads)
+            .with_windows(self.windows)
+            .with_value_bytes(self.value_bytes)
+            .with_batch(self.batch)
+            .with_threads(self.threads.unwrap_or(default.threads))
+            .with_seed(self.seed)
+            .with_service(self.service.clone())
+            .with_move_ms(self.move_ms)
+            .with_dir(self.dir.clone())
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use hblite::{Clock as _, Connection};
+use hblite_hotspot::advise::Expected;
 use hblite_hotspot::report::{greatest, terminal_heat_map};
 use hblite_hotspot::result::{self, Metric, RunResult};
 use hblite_hotspot::watch::{Reading, Verdict, hot_keys, tables, verdict, watched};
@@ -45,6 +46,14 @@ pub(crate) struct WatchArguments {
     /// What the heat map shows
     #[arg(long, value_enum, default_value_t = Shown::Writes)]
     metric: Shown,
+    /// Design of the table's keys, such as 'ts:timestamp|host:str', for the proposal of other keys
+    /// [default: the key is one field]
+    #[arg(long, value_name = "DESIGN")]
+    key: Option<String>,
+    /// File with the expected queries, as for 'hblite hotspot advise' [default: lookups of whole
+    /// keys, and a range]
+    #[arg(long, value_name = "FILE")]
+    queries: Option<PathBuf>,
     /// Saves the readings to a file, one per line
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -84,7 +93,8 @@ Sources:
                                        {\"time_ms\": ..., \"documents\": [...]} with answers of
                                        the URLs above
 Keys: with hbase://, the cells written in the hot region meanwhile are searched for; hblite serve
-samples keys. JMX and REST have none, and JMX has only the encoded names of regions.";
+samples keys. JMX and REST have none, and JMX has only the encoded names of regions. For known keys,
+the adviser of 'hblite hotspot advise' proposes others.";
 
 pub(crate) fn run(arguments: &WatchArguments) -> ExitCode {
     match watch(arguments) {
@@ -94,6 +104,7 @@ pub(crate) fn run(arguments: &WatchArguments) -> ExitCode {
 }
 
 fn watch(arguments: &WatchArguments) -> Result<Vec<RunResult>, String> {
+    let known = known(arguments)?;
     let (first, others) = arguments.sources.split_first().ok_or("a source is missing")?;
     let is_url = first.contains("://");
     if !others.is_empty() && !arguments.sources.iter().all(|source| source.starts_with("http://")) {
@@ -122,12 +133,28 @@ fn watch(arguments: &WatchArguments) -> Result<Vec<RunResult>, String> {
     let servers = if is_url { arguments.sources.len() } else { 1 };
     let results = names.iter().map(|name| watched(&readings, name, servers));
     let results: Vec<RunResult> = results.collect::<Result<_, _>>()?;
-    show(arguments, cluster.as_ref(), &readings, &results)?;
+    show(arguments, &known, cluster.as_ref(), &readings, &results)?;
     Ok(results)
+}
+
+/// What is known of keys and queries.
+struct Known {
+    queries: Option<String>,
+    expected: Expected,
+}
+
+fn known(arguments: &WatchArguments) -> Result<Known, String> {
+    let read = |path: &PathBuf| {
+        std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let queries = arguments.queries.as_ref().map(read).transpose()?;
+    let expected = Expected::parse(arguments.key.as_deref(), queries.as_deref());
+    Ok(Known { expected: expected.map_err(|error| error.to_string())?, queries })
 }
 
 fn show(
     arguments: &WatchArguments,
+    known: &Known,
     cluster: Option<&Connection>,
     readings: &[Reading],
     results: &[RunResult],
@@ -139,7 +166,7 @@ fn show(
         let colours = super::run::colours();
         print(&terminal_heat_map(result, (metric, max), columns, 16, colours));
         let verdict = verdict(readings, result);
-        let keys = keys(arguments, cluster, &result.design, &verdict);
+        let keys = keys(arguments, known, cluster, &result.design, &verdict);
         for line in verdict.lines.iter().chain(&keys) {
             print(&format!("  {line}\n"));
         }
@@ -160,6 +187,7 @@ fn show(
 /// Which keys are hot, from where they can be known.
 fn keys(
     arguments: &WatchArguments,
+    known: &Known,
     cluster: Option<&Connection>,
     table: &str,
     verdict: &Verdict,
@@ -167,10 +195,12 @@ fn keys(
     let url = &arguments.sources[0];
     let found = match (cluster, &verdict.hot) {
         (Some(cluster), Some(hot)) => {
-            hot_keys(cluster, hot).map_err(|error| error.message().to_owned())
+            hot_keys(cluster, hot, &known.expected).map_err(|error| error.message().to_owned())
         }
         (None, Some(hot)) if url.starts_with("http://") && url.ends_with("/status") => {
-            sampled(url, hot)
+            let design = arguments.key.as_deref().map(|key| ("design", key));
+            let queries = known.queries.as_deref().map(|queries| ("queries", queries));
+            sampled(url, hot, &design.into_iter().chain(queries).collect::<Vec<_>>())
         }
         (None, Some(_)) => Ok(vec![NO_KEYS.to_owned()]),
         (None, None) if !verdict.has_keys => Ok(vec![NO_KEYS.to_owned()]),

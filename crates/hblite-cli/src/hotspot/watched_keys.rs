@@ -1,8 +1,9 @@
 //! What servers say over HTTP: documents, and the keys that `hblite serve` has sampled of a hot
-//! region, from its console.
+//! region and what its adviser proposes for them, from its console.
 
 use hblite_hotspot::watch::Watched;
 use serde_json::Value;
+use ureq::typestate::WithoutBody;
 
 /// Maximum size of a line of a recording, and of a document from a server.
 pub(super) const DOCUMENT_MAX: u64 = 64 << 20;
@@ -11,24 +12,47 @@ const RANGES: usize = 400;
 
 /// The JSON at a URL.
 pub(super) fn document(url: &str) -> Result<Value, String> {
+    json(url, ureq::get(url))
+}
+
+fn json(url: &str, request: ureq::RequestBuilder<WithoutBody>) -> Result<Value, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("{url}: {error}");
-    let request = ureq::get(url).header("Accept", "application/json");
+    let request = request.header("Accept", "application/json");
     let mut response = request.call().map_err(|error| wrong(&error))?;
     let body = response.body_mut().with_config().limit(DOCUMENT_MAX);
     body.read_json().map_err(|error| wrong(&error))
 }
 
-/// The hottest range of keys within a region, in a sentence. `url` is that of `/status`.
+/// The hottest range of keys within a region and what other keys would change, in sentences. `url`
+/// is that of `/status`.
 ///
 /// # Errors
 /// The reason why it is not known.
-pub(super) fn sampled(url: &str, hot: &Watched) -> Result<Vec<String>, String> {
+pub(super) fn sampled(
+    url: &str,
+    hot: &Watched,
+    known: &[(&str, &str)],
+) -> Result<Vec<String>, String> {
     let base = url.trim_end_matches("/status");
     let table = hot.table.replace(':', "%3A");
     let url = format!("{base}/console/api/heat?table={table}&metric=writes&rows={RANGES}");
     let heat = document(&url)?;
     let (start, end) = (printed(&hot.start), printed(&hot.end));
-    Ok(hottest(&heat, &start, &end).into_iter().collect())
+    let hottest = hottest(&heat, &start, &end);
+    let advice = changes(&format!("{base}/console/api/advice"), &hot.table, known)?;
+    Ok(hottest.into_iter().chain(advice).collect())
+}
+
+/// What other keys would change. `known` has the design and the queries, if they are known.
+fn changes(url: &str, table: &str, known: &[(&str, &str)]) -> Result<Vec<String>, String> {
+    let request = ureq::get(url).query("table", table).query_pairs(known.iter().copied());
+    let answer = json(url, request.config().http_status_as_error(false).build())?;
+    if let Some(reason) = answer["error"].as_str() {
+        return Ok(vec![format!("No other key is proposed: {reason}")]);
+    }
+    let lines = answer["changes"].as_array();
+    let lines = lines.ok_or_else(|| format!("{url}: the answer has no changes"))?;
+    Ok(lines.iter().filter_map(Value::as_str).map(str::to_owned).collect())
 }
 
 fn printed(key: &[u8]) -> String {

@@ -50,7 +50,7 @@ pub(super) struct RegionName {
 }
 
 impl RegionName {
-    /// Reads `table,first row,id.encoded name.`, with `_replica` behind the id of a replica.
+    /// Reads `table,first row,id.encoded name.`, with `_replica` after the id of a replica.
     pub(super) fn parse(name: &[u8]) -> Option<Self> {
         let (front, encoded) = name.split_at_checked(name.len().checked_sub(ENCODED_SIZE)?)?;
         let hex = encoded.strip_prefix(b".")?.strip_suffix(b".")?;

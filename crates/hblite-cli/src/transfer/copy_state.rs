@@ -119,7 +119,11 @@ fn read(path: &Path) -> Result<Option<Content>, TransferError> {
     }
     let bytes = fs::read(path).map_err(failed)?;
     match serde_json::from_slice::<Content>(&bytes) {
-        Ok(content) if content.format == FORMAT => Ok(Some(content)),
+        Ok(content)
+            if content.format == FORMAT && content.tables.iter().all(CopyProgress::is_whole) =>
+        {
+            Ok(Some(content))
+        }
         _ => {
             let message = format!("{}: is not the state of a copy", path.display());
             Err(TransferError::Invalid(message))

@@ -1,5 +1,5 @@
 //! The state of the cluster. The master knows which servers there are; each server is asked for
-//! its own regions, because what servers report to the master is some seconds old. A server that
+//! its own regions, because what servers report to the master is a few seconds old. A server that
 //! does not answer is represented by its last report.
 
 use std::collections::HashMap;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hblite::bytes::{from_string_binary, to_string_binary};
 use hblite::{RegionInfo, TableName};
-use hblite_hotspot::advise::{AdviceOptions, Sample, Wanted, advise};
+use hblite_hotspot::advise::{AdviceOptions, Expected, advise};
 use serde_json::{Value, json};
 
 use super::{Answer, Failure, Query};
@@ -105,9 +105,8 @@ pub(super) fn advice(state: &State, query: &Query) -> Answer {
     let table = query.required("table")?;
     let regions = regions(state, table)?.len();
     let keys = sampled(state, table);
-    let design = query.text("design").unwrap_or("row:bytes");
-    let queries = query.text("queries").unwrap_or("row = ?");
-    if design.len() > TEXT_MAX || queries.len() > TEXT_MAX {
+    let (design, queries) = (query.text("design"), query.text("queries"));
+    if [design, queries].into_iter().flatten().any(|text| text.len() > TEXT_MAX) {
         return Err(Failure::bad("the design or the queries are too long"));
     }
     // This takes a while, so only one runs at a time.
@@ -117,17 +116,17 @@ pub(super) fn advice(state: &State, query: &Query) -> Answer {
     };
     let bad = |error: hblite_hotspot::advise::NoAdvice| Failure::bad(error.to_string());
     let count = keys.len();
-    let design = hblite_hotspot::advise::design(design).map_err(bad)?;
-    let sample = Sample::new(design, keys).map_err(bad)?;
-    let wanted = Wanted::parse(queries).map_err(|error| Failure::bad(error.to_string()))?;
-    let options =
-        AdviceOptions { regions: regions.max(8), table: table.to_owned(), ..Default::default() };
+    let expected = Expected::parse(design, queries).map_err(bad)?;
+    let sample = expected.sample(keys).map_err(bad)?;
+    let wanted = expected.wanted(&sample);
+    let options = AdviceOptions::default().with_regions(regions.max(8)).with_table(table);
     let advice = advise(&sample, &wanted, &options).map_err(bad)?;
     Ok(json!({
         "keys": count,
         "design": advice.best().design.to_string(),
         "command": advice.create_command(),
         "text": advice.to_string(),
+        "changes": advice.changes(),
     }))
 }
 

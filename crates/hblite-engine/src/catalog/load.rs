@@ -104,14 +104,15 @@ impl Catalog {
         }
         catalog.rename_servers(&renames)?;
         catalog.settle_replicas(&replicas)?;
+        let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
+        layout.take_moved_out_of_archive(fs)?;
         catalog.open_report = orphans::retire(&catalog)?;
         catalog.open_report.rebuilt = rebuild.map(|plan| plan.report);
-        let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
         layout.remove_own_leftovers(fs)?;
-        catalog.open_report.archived = layout.moved_dirs(fs)?;
+        catalog.open_report.set_aside = layout.moved_dirs(fs)?;
         let moved = std::mem::take(&mut catalog.open_report.moved);
         let is_old = |dir: &PathBuf| !moved.iter().any(|moved| moved.to.starts_with(dir));
-        catalog.open_report.archived.retain(is_old);
+        catalog.open_report.set_aside.retain(is_old);
         catalog.open_report.moved = moved;
         Ok(catalog)
     }

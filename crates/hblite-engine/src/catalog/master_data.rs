@@ -72,42 +72,57 @@ pub(crate) fn hand_over(context: &EngineContext, lock: &dyn FileLock) -> Result<
 
 /// Writes the missing parts. `now` is the time in milliseconds.
 fn ensure(layout: &Layout, fs: &dyn FileSystem, now: i64) -> Result<()> {
-    let (root, place) = (layout.root(), layout.master_data_dir());
-    let is_there =
-        |path: &Path| fs.exists(path).map_err(|error| Error::io("cannot look for", path, error));
     let server = layout.wal_dir().join(ServerName::of_store().to_string());
-    if !is_there(&server)? {
+    if !exists(fs, &server)? {
         create_dir(fs, &server)?;
         layout.make_durable(fs, &server)?;
     }
-    let has_master_data = is_there(&place)?;
-    let table_dir = place.join("data/master/store");
-    if has_master_data && is_there(&table_dir.join(TABLE_DESCRIPTOR_DIR))? {
-        return Ok(());
+    match exists(fs, &layout.master_data_dir())? {
+        true => add_location(layout, fs, now),
+        false => create(layout, fs, now),
     }
-    let region_dir = table_dir.join(region().encoded_name());
-    let family_dir = region_dir.join(meta::INFO);
-    if has_master_data && (is_there(&family_dir)? || !is_there(&region_dir)?) {
-        return Ok(());
-    }
-    let unnamed = layout.scratch_dir("master-data");
-    if is_there(&unnamed)? {
-        fs.remove_dir_all(&unnamed).map_err(|e| Error::io("cannot remove", &unnamed, e))?;
-    }
-    if has_master_data {
-        create_dir(fs, &unnamed)?;
-        write_location(fs, &unnamed.join(FILE_NAME), &descriptor(), now)?;
-        return fs
-            .sync_dir(&unnamed)
-            .and_then(|()| fs.rename(&unnamed, &family_dir))
-            .and_then(|()| fs.sync_dir(&region_dir))
-            .map_err(|error| Error::io("cannot make", &family_dir, error));
-    }
+}
+
+/// Creates `MasterData`.
+fn create(layout: &Layout, fs: &dyn FileSystem, now: i64) -> Result<()> {
+    let (root, place) = (layout.root(), layout.master_data_dir());
+    let unnamed = unused_scratch_dir(layout, fs)?;
     for dir in write(fs, &unnamed, now)? {
         fs.sync_dir(&dir).map_err(|error| Error::io("cannot sync directory", &dir, error))?;
     }
     fs.rename(&unnamed, &place).map_err(|error| Error::io("cannot make", &place, error))?;
     fs.sync_dir(root).map_err(|error| Error::io("cannot sync directory", root, error))
+}
+
+/// Adds the location of hbase:meta to the `MasterData` of an HBase before 2.5, which lacks it.
+fn add_location(layout: &Layout, fs: &dyn FileSystem, now: i64) -> Result<()> {
+    let table_dir = layout.master_data_dir().join("data/master/store");
+    let region_dir = table_dir.join(region().encoded_name());
+    let family_dir = region_dir.join(meta::INFO);
+    let is_newer = exists(fs, &table_dir.join(TABLE_DESCRIPTOR_DIR))?;
+    if is_newer || exists(fs, &family_dir)? || !exists(fs, &region_dir)? {
+        return Ok(());
+    }
+    let unnamed = unused_scratch_dir(layout, fs)?;
+    create_dir(fs, &unnamed)?;
+    write_location(fs, &unnamed.join(FILE_NAME), &descriptor(), now)?;
+    fs.sync_dir(&unnamed)
+        .and_then(|()| fs.rename(&unnamed, &family_dir))
+        .and_then(|()| fs.sync_dir(&region_dir))
+        .map_err(|error| Error::io("cannot make", &family_dir, error))
+}
+
+/// A directory of the store that does not exist.
+fn unused_scratch_dir(layout: &Layout, fs: &dyn FileSystem) -> Result<PathBuf> {
+    let unnamed = layout.scratch_dir("master-data");
+    if exists(fs, &unnamed)? {
+        fs.remove_dir_all(&unnamed).map_err(|e| Error::io("cannot remove", &unnamed, e))?;
+    }
+    Ok(unnamed)
+}
+
+fn exists(fs: &dyn FileSystem, path: &Path) -> Result<bool> {
+    fs.exists(path).map_err(|error| Error::io("cannot look for", path, error))
 }
 
 /// Writes all files below `root`, each of them durably. Returns the directories, whose names are
@@ -143,11 +158,11 @@ fn write_location(
     now: i64,
 ) -> Result<()> {
     let family = table.families().find(|family| family.name() == meta::INFO.as_bytes());
-    let options = HFileWriterOptions {
-        comparator: CellComparator::Meta,
-        create_time: now,
-        ..family.map(HFileWriterOptions::of_family).unwrap_or_default()
-    };
+    let options = family
+        .map(HFileWriterOptions::of_family)
+        .unwrap_or_default()
+        .with_comparator(CellComparator::Meta)
+        .with_create_time(now);
     let info = RegionInfo::meta();
     let server = ServerName::of_store();
     let put = meta::put_open_region(&info, &server, META_OPEN_SEQUENCE_NUMBER, now);

@@ -165,7 +165,7 @@ impl Procedures<'_> {
     }
 
     /// Removes a region's directories of families that are in `with` but not in `without`. Anything
-    /// that does not look like one goes to the archive.
+    /// that does not look like one is set aside.
     fn remove_family_dirs(
         &self,
         region: &RegionInfo,

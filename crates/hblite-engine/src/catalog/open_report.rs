@@ -5,20 +5,19 @@ use std::path::PathBuf;
 
 use hblite_model::TableName;
 
-/// Directories in the archive that get a line of their own.
-const ARCHIVED_SHOWN_MAX: usize = 5;
+/// Directories set aside earlier that get a line of their own.
+const SET_ASIDE_SHOWN_MAX: usize = 5;
 
 /// What an open changed in the store's directory, besides the store's own files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OpenReport {
-    /// Directories that were in the way and were moved to the archive. `hblite check --clean`
-    /// deletes them.
+    /// Directories that were in the way and were set aside in `hblite-<store id>-moved`. `hblite
+    /// check --clean` deletes them.
     pub moved: Vec<Moved>,
-    /// Directories that are in the archive since earlier: opens and changes of tables moved them
-    /// there, because hblite did not write all that is in them. `hblite check --clean` deletes
-    /// them.
-    pub archived: Vec<PathBuf>,
+    /// Directories that were set aside earlier, by opens and changes of tables, because hblite did
+    /// not write all that is in them. `hblite check --clean` deletes them.
+    pub set_aside: Vec<PathBuf>,
     /// Directories without cells that an interrupted procedure of hblite had left; deleted.
     pub removed: Vec<PathBuf>,
     /// What an open with salvage rebuilt of a lost hbase:meta.
@@ -29,22 +28,21 @@ impl OpenReport {
     /// What a user should know, one line each; usually empty.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         let rebuilt = self.rebuilt.iter().flat_map(CatalogRebuild::lines);
-        let archived = self.archived.iter().take(ARCHIVED_SHOWN_MAX);
-        let archived = archived.map(|dir| format!("{} is in the archive", dir.display()));
-        let more = self.archived.len().saturating_sub(ARCHIVED_SHOWN_MAX);
-        let last = match (self.archived.len(), more) {
+        let set_aside = self.set_aside.iter().take(SET_ASIDE_SHOWN_MAX);
+        let set_aside = set_aside.map(|dir| format!("{} is set aside", dir.display()));
+        let more = self.set_aside.len().saturating_sub(SET_ASIDE_SHOWN_MAX);
+        let last = match (self.set_aside.len(), more) {
             (0, _) => None,
-            (_, 0) => Some("`hblite check --clean` deletes what is in the archive".to_owned()),
+            (_, 0) => Some("`hblite check --clean` deletes what is set aside".to_owned()),
             _ => Some(format!(
-                "{more} more directories are in the archive; `hblite check --clean` deletes them \
-                 all"
+                "{more} more directories are set aside; `hblite check --clean` deletes them all"
             )),
         };
-        rebuilt.chain(self.moved.iter().map(Moved::to_string)).chain(archived).chain(last)
+        rebuilt.chain(self.moved.iter().map(Moved::to_string)).chain(set_aside).chain(last)
     }
 }
 
-/// A directory that an open moved to the archive.
+/// A directory that an open set aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
     /// Where it was.

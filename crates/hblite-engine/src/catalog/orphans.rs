@@ -2,7 +2,7 @@
 //!
 //! An open looks for them. A directory that only hblite wrote to, and that has no store files of
 //! its own, was left behind by an interrupted procedure: a region that never served, or daughters
-//! that only refer to their parent. It is removed. Any other directory is moved to the archive and
+//! that only refer to their parent. It is removed. Any other directory is set aside and
 //! reported: the rest of a table that was being dropped, or something that was put there by hand.
 //! Files are left alone, since no part of a store has their names.
 
@@ -19,7 +19,7 @@ use crate::layout::{
     RECOVERED_EDITS_DIR, Retired, Shape, TABLE_DESCRIPTOR_DIR, UNCLAIMED_FILE, is_region_name,
 };
 
-/// Removes or archives what belongs to no table.
+/// Removes or sets aside what belongs to no table.
 pub(super) fn retire(catalog: &Catalog) -> Result<OpenReport> {
     let (fs, layout) = (catalog.context.env.fs.as_ref(), &catalog.context.layout);
     let mut report = OpenReport::default();
@@ -38,8 +38,8 @@ pub(super) fn retire(catalog: &Catalog) -> Result<OpenReport> {
     Ok(report)
 }
 
-/// Removes or archives region directories that the table does not know. Not while the outcome of a
-/// commit is unknown, since it may have committed exactly these.
+/// Removes or sets aside region directories that the table does not know. Not while the outcome of
+/// a commit is unknown, since it may have committed exactly these.
 pub(super) fn retire_regions(
     catalog: &Catalog,
     table_dir: &Path,
@@ -70,13 +70,13 @@ fn retire_dir(catalog: &Catalog, dir: &Path, shape: Shape, report: &mut OpenRepo
     // hblite does not remove HBase's directories.
     let is_kept = has_data || catalog.context.options.adopts_hbase;
     let retired = match is_kept || !is_made_by_procedure(fs, dir, shape)? {
-        true => layout.archive_dir_of(fs, dir)?.map_or(Retired::Absent, Retired::Archived),
+        true => layout.set_aside(fs, dir)?.map_or(Retired::Absent, Retired::SetAside),
         false => layout.retire_dir(fs, dir, shape)?,
     };
     match retired {
         Retired::Absent => {}
         Retired::Removed => report.removed.push(dir.to_path_buf()),
-        Retired::Archived(to) => report.moved.push(Moved { from: dir.to_path_buf(), to }),
+        Retired::SetAside(to) => report.moved.push(Moved { from: dir.to_path_buf(), to }),
     }
     Ok(())
 }
@@ -92,7 +92,7 @@ fn is_made_by_procedure(fs: &dyn FileSystem, dir: &Path, shape: Shape) -> Result
     fs.exists(&settings).map_err(|error| Error::io("cannot look for", &settings, error))
 }
 
-/// Removes or archives the directory of an unknown table, before its name is used again.
+/// Removes or sets aside the directory of an unknown table, before its name is used again.
 pub(super) fn retire_table(catalog: &Catalog, dir: &Path) -> Result<()> {
     let fs = catalog.context.env.fs.as_ref();
     if fs.exists(dir).map_err(|error| Error::io("cannot look for", dir, error))? {

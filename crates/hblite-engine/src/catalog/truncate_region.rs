@@ -5,7 +5,7 @@
 //!
 //! 1. flush and close: none of its cells is only in the log
 //! 2. hbase:meta records the id from which its log counts, so that nothing is replayed from the log
-//! 3. its directory goes to the trash, durably; to the archive if hblite did not write all of it,
+//! 3. its directory goes to the trash, durably; it is set aside if hblite did not write all of it,
 //!    after an empty directory in the trash that says so to the next open
 //! 4. it is opened without files
 //!
@@ -79,7 +79,7 @@ impl Procedures<'_> {
         let (moved, trash) = match has_foreign {
             true => {
                 let mark = layout.mark_in_trash(fs, info.encoded_name())?;
-                (layout.archive_dir_of(fs, &dir)?, Some(mark))
+                (layout.set_aside(fs, &dir)?, Some(mark))
             }
             false => {
                 layout.make_trash_durable(fs)?;
@@ -97,7 +97,7 @@ impl Procedures<'_> {
         let emptied = TableEntry::new(descriptor, entry.state, rows, regions);
         self.publish(info.table(), Some(emptied));
         if let Some(to) = moved.filter(|_| has_foreign) {
-            self.context.note_retired(&dir, &Retired::Archived(to));
+            self.context.note_retired(&dir, &Retired::SetAside(to));
         }
         // The next open removes what cannot be removed now.
         if let Some(Ok(retired)) = trash.map(|trash| layout.remove_in_place(fs, &trash)) {

@@ -1,27 +1,26 @@
-//! Deletes what opening a store moved to its archive, and nothing else there.
+//! Deletes what opens and changes of tables set aside, and nothing else.
 //!
 //! Threads: the store's lock excludes all others.
 
 use std::path::{Path, PathBuf};
 
-use hblite_env::{DirEntry, Env, FileSystem};
+use hblite_env::{Env, FileSystem};
 use hblite_model::{Error, Result};
 
 use super::size_below;
-use crate::catalog::orphans;
 use crate::layout::{self, Layout, Tolerance};
 
 /// A directory that a clean deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cleaned {
-    /// Its path in the archive; the end of the path says where in the store it was before.
+    /// Its path; the end of the path says where in the store it was before.
     pub path: PathBuf,
     /// Bytes of the files in it.
     pub bytes: u64,
 }
 
-/// Deletes every directory that an open, or a change of tables, moved to the archive of the closed
-/// store in `dir`, and lists them.
+/// Deletes every directory that an open, or a change of tables, set aside in the closed store in
+/// `dir`, and lists them.
 ///
 /// # Errors
 /// `Io` if there is no store, if it is open (the message names the process), or if a directory
@@ -32,13 +31,9 @@ pub fn clean(env: &Env, dir: &Path) -> Result<Vec<Cleaned>> {
     let store_id = layout::recognize(fs, &layout, tolerance)?.require_store(dir)?;
     let layout = layout.with_store_id(store_id);
     let _lock = layout.lock(env)?;
-    let moved = layout.moved_dir();
+    layout.take_moved_out_of_archive(fs)?;
     let mut cleaned = Vec::new();
-    for DirEntry { name, is_dir } in orphans::list(fs, &moved)? {
-        if !is_dir || name.parse::<u64>().is_err() {
-            continue;
-        }
-        let path = moved.join(name);
+    for path in layout.moved_dirs(fs)? {
         cleaned.push(Cleaned { path: what_was_moved(fs, &path), bytes: size_below(fs, &path) });
         fs.remove_dir_all(&path).map_err(|error| Error::io("cannot delete", &path, error))?;
     }

@@ -51,7 +51,7 @@ finding_kinds! {
         "put it back from a backup; an open makes an empty one in its place";
     /// A directory that hbase:meta does not name.
     UnknownDirectory = "unknown-directory",
-        "the next open moves it to archive/, or removes it if hblite made it and it has no cells";
+        "the next open sets it aside, or removes it if hblite made it and it has no cells";
     /// A .regioninfo that is not what hbase:meta says.
     RegionInfo = "region-info", "remove it: the next open rewrites it from hbase:meta";
     /// A reference file that cannot be read, or refers to rows of other regions.

@@ -3,7 +3,7 @@
 //! 1. rehearse: run all of the steps below on an image in memory; a failure there changes nothing
 //! 2. open the directory as a store, which marks it and prevents HBase from starting on it
 //! 3. replay HBase's logs into the regions, hbase:meta first
-//! 4. flush these regions
+//! 4. flush these regions, and write the manifests of all regions
 //! 5. move the logs to `oldWALs/`
 //!
 //! After an interruption, the next adopting open starts over: regions skip what is already in their
@@ -15,6 +15,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use hblite_env::Env;
 use hblite_model::{META_ENCODED_NAME, Result};
@@ -134,6 +135,13 @@ pub(super) fn finish(context: &EngineContext, logs: &HBaseLogs, catalog: &Catalo
             region.flush()?;
             region.make_names_durable()?;
         }
+    }
+    if !logs.is_empty() {
+        // Without the logs, manifests count again.
+        for region in catalog.all_regions() {
+            region.files().save_durably()?;
+        }
+        context.has_hbase_logs.store(false, Ordering::Release);
     }
     logs.retire(context.env.fs.as_ref(), &context.layout)
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use hblite_env::{Env, FileSystem, ImagePart, LargeFiles};
 use hblite_model::{Error, Result};
 
-use super::{Layout, TEMPORARY_DIR};
+use super::{Layout, MOVED, OWN_PREFIX, TEMPORARY_DIR};
 
 /// The files of the store in `dir` as they are at this moment, in a file system in memory.
 /// `has_master_data` says whether what HBase's master keeps is wanted too.
@@ -51,11 +51,21 @@ impl Layout {
 
     /// Whether an open ignores it: the lock, and what is out of service.
     fn is_passing(&self, path: &Path) -> bool {
-        let is_moved = path.parent() == Some(&self.archive_dir()) && !path.ends_with("data");
-        is_moved
+        let is_archived = path.parent() == Some(&self.archive_dir()) && !path.ends_with("data");
+        is_archived
+            || self.is_moved_dir(path)
             || path == self.checkpoints_dir()
             || path == self.lock_file()
             || path.parent() == Some(&self.old_wal_dir())
+    }
+}
+
+impl Layout {
+    /// Whether this is [`Layout::moved_dir`] of a store whose id is not known yet.
+    fn is_moved_dir(&self, path: &Path) -> bool {
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        path.parent() == Some(self.root())
+            && name.strip_prefix(OWN_PREFIX).is_some_and(|rest| rest.ends_with(MOVED))
     }
 }
 

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! Anything else is foreign: a directory that contains something foreign is never deleted, but
-//! moved to the archive. Names decide, not contents.
+//! set aside (see `removal`). Names decide, not contents.
 //!
 //! Two questions are asked. Before a directory leaves its place, [`foreign_entry`] looks whether
 //! everything in it belongs there. Before it is deleted, in the trash or where nothing reads it any

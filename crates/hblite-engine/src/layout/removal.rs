@@ -1,10 +1,10 @@
-//! Removes directories: to the archive, to the trash, or permanently.
+//! Removes directories: sets them aside, moves them to the trash, or deletes them.
 //!
 //! Whatever is on its way out of the store, or into it, has a name that only this store uses:
 //! `hblite-<store id>-<name>`. An open removes entries with such names, and nothing else.
 //!
 //! Invariant: no directory is deleted before its files were looked at. One with a file that hblite
-//! did not write goes to the archive.
+//! did not write is set aside in [`Layout::moved_dir`].
 //!
 //! Threads: any.
 
@@ -15,7 +15,7 @@ use hblite_env::FileSystem;
 use hblite_model::{Error, RegionInfo, Result};
 
 use super::own::{Shape, foreign_entry, is_hex_name, stranger};
-use super::{Layout, MANIFEST_FILE, StoreId, TEMPORARY_DIR};
+use super::{Layout, MANIFEST_FILE, MOVED, OWN_PREFIX, StoreId, TEMPORARY_DIR};
 use crate::files::sync_dir;
 
 /// What became of a directory that was in the way.
@@ -25,26 +25,22 @@ pub(crate) enum Retired {
     Absent,
     /// It was removed, since hblite had written all of it.
     Removed,
-    /// It is in the archive, here.
-    Archived(PathBuf),
+    /// It is set aside, here.
+    SetAside(PathBuf),
 }
 
 impl Layout {
-    /// Moves a directory out of the way, to the archive, durably. Returns its new path; `None` if
+    /// Moves a directory or file to [`Layout::moved_dir`], durably. Returns its new path; `None` if
     /// it did not exist.
     ///
     /// # Errors
-    /// `Io`; the directory is where it was, or in the archive.
-    pub(crate) fn archive_dir_of(
-        &self,
-        fs: &dyn FileSystem,
-        dir: &Path,
-    ) -> Result<Option<PathBuf>> {
-        let io = |error| Error::io("cannot move to the archive", dir, error);
+    /// `Io`; it is where it was, or set aside.
+    pub(crate) fn set_aside(&self, fs: &dyn FileSystem, dir: &Path) -> Result<Option<PathBuf>> {
+        let io = |error| Error::io("cannot set aside", dir, error);
         if !fs.exists(dir).map_err(io)? {
             return Ok(None);
         }
-        let target = self.free_archive_place(fs, dir).map_err(io)?;
+        let target = self.free_place_aside(fs, dir).map_err(io)?;
         let (from, to) = (dir.parent().unwrap_or(&self.root), target.parent());
         let to = to.unwrap_or(&self.root);
         fs.create_dir_all(to).map_err(io)?;
@@ -55,23 +51,18 @@ impl Layout {
         Ok(Some(target))
     }
 
-    /// An unused path in the archive.
-    fn free_archive_place(&self, fs: &dyn FileSystem, dir: &Path) -> io::Result<PathBuf> {
+    /// An unused path in [`Layout::moved_dir`].
+    fn free_place_aside(&self, fs: &dyn FileSystem, dir: &Path) -> io::Result<PathBuf> {
         let moved = self.moved_dir();
-        let entries = match fs.list_dir(&moved) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            entries => entries?,
-        };
-        let numbers = entries.iter().filter_map(|entry| entry.name.parse::<u64>().ok());
-        let number = numbers.max().unwrap_or(0) + 1;
+        let number = numbers_in(fs, &moved)?.last().unwrap_or(&0) + 1;
         Ok(moved.join(number.to_string()).join(dir.strip_prefix(&self.root).unwrap_or(dir)))
     }
 
     /// Removes a directory that is no longer needed. If hblite did not write everything in it, all
-    /// of it goes to the archive instead.
+    /// of it is set aside instead.
     ///
     /// # Errors
-    /// `Io`; the directory is where it was, in the trash, or in the archive.
+    /// `Io`; the directory is where it was, in the trash, or set aside.
     pub(crate) fn retire_dir(
         &self,
         fs: &dyn FileSystem,
@@ -80,7 +71,7 @@ impl Layout {
     ) -> Result<Retired> {
         let foreign = foreign_entry(fs, dir, shape);
         match foreign.map_err(|error| Error::io("cannot list", dir, error))? {
-            Some(_) => self.archive(fs, dir),
+            Some(_) => self.keep(fs, dir),
             None => self.remove_dir(fs, dir),
         }
     }
@@ -110,7 +101,7 @@ impl Layout {
     }
 
     /// Leaves word in the trash that a directory is on its way out of the store, durably: for one
-    /// that goes to the archive. The next open takes the mark away.
+    /// that is set aside. The next open takes the mark away.
     ///
     /// # Errors
     /// `Io`.
@@ -138,7 +129,7 @@ impl Layout {
     /// only garbage in [`Layout::trash_dir`], which the next open removes.
     ///
     /// # Errors
-    /// `Io`; the directory is where it was, in the trash, or in the archive.
+    /// `Io`; the directory is where it was, in the trash, or set aside.
     fn remove_dir(&self, fs: &dyn FileSystem, dir: &Path) -> Result<Retired> {
         match self.move_to_trash(fs, dir)? {
             None => Ok(Retired::Absent),
@@ -147,8 +138,8 @@ impl Layout {
     }
 
     /// Removes a directory that nothing reads, in place. The removal is durable after a sync of its
-    /// parent directory. If a file in it was not written by hblite, all of it goes to the
-    /// archive. An interruption leaves a part of it.
+    /// parent directory. If a file in it was not written by hblite, all of it is set
+    /// aside. An interruption leaves a part of it.
     ///
     /// # Errors
     /// `Io`; a part of it may be left.
@@ -158,16 +149,16 @@ impl Layout {
             return Ok(Retired::Absent);
         }
         if stranger(fs, dir).map_err(io)?.is_some() {
-            return self.archive(fs, dir);
+            return self.keep(fs, dir);
         }
         self.forget(dir);
         fs.remove_dir_all(dir).map_err(io)?;
         Ok(Retired::Removed)
     }
 
-    fn archive(&self, fs: &dyn FileSystem, dir: &Path) -> Result<Retired> {
-        let place = self.archive_dir_of(fs, dir)?;
-        Ok(place.map_or(Retired::Absent, Retired::Archived))
+    fn keep(&self, fs: &dyn FileSystem, dir: &Path) -> Result<Retired> {
+        let place = self.set_aside(fs, dir)?;
+        Ok(place.map_or(Retired::Absent, Retired::SetAside))
     }
 
     /// The directories in [`Layout::moved_dir`], each with all that was moved at once, in order.
@@ -176,14 +167,32 @@ impl Layout {
     /// `Io`.
     pub(crate) fn moved_dirs(&self, fs: &dyn FileSystem) -> Result<Vec<PathBuf>> {
         let moved = self.moved_dir();
-        let entries = match fs.list_dir(&moved) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(|error| Error::io("cannot list", &moved, error))?,
-        };
-        let numbered = entries.iter().filter(|entry| entry.is_dir);
-        let mut numbers: Vec<u64> = numbered.filter_map(|e| e.name.parse().ok()).collect();
-        numbers.sort_unstable();
+        let numbers = numbers_in(fs, &moved).map_err(|e| Error::io("cannot list", &moved, e))?;
         Ok(numbers.iter().map(|number| moved.join(number.to_string())).collect())
+    }
+
+    /// Takes what an earlier version set aside out of the archive, where HBase's cleaner deletes
+    /// every file that no snapshot lists.
+    ///
+    /// # Errors
+    /// `Io`; a part of it may still be in the archive.
+    pub(crate) fn take_moved_out_of_archive(&self, fs: &dyn FileSystem) -> Result<()> {
+        let (from, to) = (self.archive_dir().join(self.own_name(MOVED)), self.moved_dir());
+        let io = |error| Error::io("cannot take out of the archive", &from, error);
+        let numbers = numbers_in(fs, &from).map_err(io)?;
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        fs.create_dir_all(&to).map_err(io)?;
+        self.make_durable(fs, &to)?;
+        let used = numbers_in(fs, &to).map_err(io)?;
+        for (free, number) in (used.last().unwrap_or(&0) + 1..).zip(numbers) {
+            let target = to.join(free.to_string());
+            fs.rename(&from.join(number.to_string()), &target).map_err(io)?;
+        }
+        sync_dir(fs, &to)?;
+        sync_dir(fs, &from)?;
+        self.remove_if_empty(fs, &from)
     }
 
     /// Like [`Layout::retire_dir`], but removes in place.
@@ -198,7 +207,7 @@ impl Layout {
     ) -> Result<Retired> {
         let foreign = foreign_entry(fs, dir, shape);
         match foreign.map_err(|error| Error::io("cannot list", dir, error))? {
-            Some(_) => self.archive(fs, dir),
+            Some(_) => self.keep(fs, dir),
             None => self.remove_in_place(fs, dir),
         }
     }
@@ -276,8 +285,20 @@ impl Layout {
 
     fn own_prefix(&self) -> String {
         debug_assert_ne!(self.store_id(), StoreId::NIL, "no name is this store's before its id");
-        format!("hblite-{}-", self.store_id())
+        format!("{OWN_PREFIX}{}-", self.store_id())
     }
+}
+
+/// The numbers that name directories in `dir`, in order.
+fn numbers_in(fs: &dyn FileSystem, dir: &Path) -> io::Result<Vec<u64>> {
+    let entries = match fs.list_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let dirs = entries.iter().filter(|entry| entry.is_dir);
+    let mut numbers: Vec<u64> = dirs.filter_map(|entry| entry.name.parse().ok()).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
 }
 
 /// A family, or a bulk load with its families.

@@ -17,7 +17,7 @@
 //!
 //! The root's own files stay, since a checkpoint belongs to the same store. Foreign files in the
 //! archive stay too. A rewind is refused while foreign files are in what it replaces; those that
-//! arrive later go to the archive with the directory that they are in (see `removal`).
+//! arrive later are set aside with the directory that they are in (see `removal`).
 //!
 //! Threads: one, which holds the store's lock.
 

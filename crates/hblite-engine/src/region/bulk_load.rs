@@ -343,8 +343,8 @@ fn listed(
 }
 
 /// Removes the directories of loads whose files are listed, durably. They contain only their lists,
-/// and families that the table no longer has. A directory with something that no load wrote goes to
-/// the archive.
+/// and families that the table no longer has. A directory with something that no load wrote is set
+/// aside.
 ///
 /// # Errors
 /// `Io`: one may come back, and no compaction may replace its files until it is gone.
@@ -358,7 +358,7 @@ pub(super) fn remove_finished(context: &EngineContext, dirs: &[PathBuf]) -> Resu
                 context.note_retired(dir, &retired);
             }
             Some(path) => {
-                let moved = context.layout.archive_dir_of(fs, dir)?;
+                let moved = context.layout.set_aside(fs, dir)?;
                 context.note_moved(dir, moved.as_deref(), &path);
             }
         }

@@ -1,6 +1,6 @@
 //! A region: a row range of a table, with a store per family.
 //!
-//! Life:    opened from its directory, filled up from the log if the store was not closed well,
+//! Life:    opened from its directory, filled from the log if the store was not closed well,
 //!          then open; `close` flushes it and refuses everything from then on.
 //! Writes:  `mutate` (the write page) and `read_modify_write`; whole files by `bulk_load`.
 //! Reads:   `scanner`; a get is a scan of one row.

@@ -17,6 +17,8 @@
 //! batch the scanner looks one batch ahead.
 //! Threads: a scanner belongs to one thread at a time and sees one read point.
 
+#[cfg(test)]
+mod file_tests;
 mod judged;
 mod piece;
 mod stop_row;
@@ -388,6 +390,16 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         }
         let mut rows = 0;
         while rows < rows_max && !self.is_plain_end() {
+            let stop = &self.stop;
+            let visited =
+                self.stores[0].visit_block_rows(rows_max - rows, |row| stop.is_beyond(row), sink);
+            let visited = visited.inspect_err(|_| self.is_done = true)?;
+            if visited.rows > 0 {
+                self.cells_returned += visited.cells;
+                self.rows.count_given(visited.rows);
+                rows += visited.rows;
+                continue;
+            }
             let mut budget = RowBudget::UNLIMITED;
             let returned = self.stores[0].next_row(&mut self.filter, &mut budget, sink);
             let returned = returned.inspect_err(|_| self.is_done = true)?;

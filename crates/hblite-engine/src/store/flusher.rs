@@ -65,11 +65,9 @@ impl Store {
 
     /// The settings for new files of this family.
     pub(crate) fn writer_options(&self, include_tags: bool) -> HFileWriterOptions {
-        HFileWriterOptions {
-            include_tags,
-            comparator: self.comparator,
-            create_time: self.context.env.clock.now_millis(),
-            ..HFileWriterOptions::of_family(&self.family)
-        }
+        HFileWriterOptions::of_family(&self.family)
+            .with_tags(include_tags)
+            .with_comparator(self.comparator)
+            .with_create_time(self.context.env.clock.now_millis())
     }
 }

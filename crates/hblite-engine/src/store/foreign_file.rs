@@ -13,6 +13,8 @@ use hblite_model::{CellComparator, Error, Exception, Result};
 
 use hblite_model::BulkLoadOptions;
 
+use super::mob;
+
 /// How much of a file is verified before it becomes a store file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verification {
@@ -64,6 +66,7 @@ impl<'a> ForeignFile<'a> {
         comparator: CellComparator,
     ) -> Result<Self> {
         let reader = Arc::new(HFileReader::open_copy(fs, copy, original, None)?);
+        mob::refuse(&reader, original)?;
         let file = Self { reader, family };
         for key in [file.reader.first_key(), file.reader.last_key()].into_iter().flatten() {
             file.check_family(key)?;

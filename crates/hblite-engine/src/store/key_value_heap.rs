@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 use hblite_model::cell::{CellComparator, CellRef, compare_without_row, key};
 use hblite_model::{Direction, Result};
 
-use super::key_value_scanner::{DirectedScanner, KeyValueScanner};
+use super::key_value_scanner::{BlockPlace, DirectedScanner, KeyValueScanner};
 use crate::invariants::ARE_CHECKED;
 
 /// A merge of sources (HBase's `KeyValueHeap` and `ReversedKeyValueHeap`).
@@ -89,6 +89,12 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
         self.scanners.get(self.current)?.current_key()
     }
 
+    /// The direction of the scan.
+    #[inline]
+    pub(crate) fn direction(&self) -> Direction {
+        self.direction
+    }
+
     /// Whether there is a cell left.
     #[inline]
     pub(crate) fn is_at_cell(&self) -> bool {
@@ -104,6 +110,19 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
             self.check();
         }
         Ok(())
+    }
+
+    /// The block of the first cell, if it is of the only source that has cells left.
+    #[inline]
+    pub(crate) fn block(&self) -> Option<BlockPlace<'_>> {
+        if self.heap.is_empty() { self.scanners.get(self.current)?.block() } else { None }
+    }
+
+    /// Moves to another cell of that block; see [`DirectedScanner::move_in_block`].
+    pub(crate) fn move_in_block(&mut self, at: usize, row: (usize, usize), cells_read: u64) {
+        if let Some(scanner) = self.scanners.get_mut(self.current) {
+            scanner.move_in_block(at, row, cells_read);
+        }
     }
 
     /// Moves to the first cell that is not before `key` in the direction. False, and nothing

@@ -26,6 +26,7 @@ pub(crate) use store_file_scanner::StoreFileScanner;
 
 use std::cmp::Ordering;
 
+use hblite_hfile::BlockCells;
 use hblite_model::cell::{CellComparator, CellRef, CellType, compare_without_row, key};
 use hblite_model::{Direction, Result};
 
@@ -74,6 +75,16 @@ pub(crate) trait KeyValueScanner {
     fn walk_back(&mut self, cells: usize, row: &mut Vec<u8>) -> Result<WalkedBack> {
         walk_back_by_steps(self, cells, row)
     }
+
+    /// The block that the scanner is in, and its place there, if the cells of the block are those
+    /// of the source: all of them are visible, as they are.
+    #[inline]
+    fn block(&self) -> Option<(BlockCells<'_>, usize)> {
+        None
+    }
+
+    /// Moves to another cell of the block, after `cells_read` cells of it were read.
+    fn move_in_block(&mut self, _cell: usize, _cells_read: u64) {}
 }
 
 /// [`KeyValueScanner::walk_back`] cell by cell.
@@ -107,7 +118,7 @@ fn walk_back_by_steps<S: KeyValueScanner + ?Sized>(
 }
 
 /// Number of cells to walk back before a seek is cheaper.
-const WALK_CELLS_MAX: usize = 32;
+pub(crate) const WALK_CELLS_MAX: usize = 32;
 
 /// Where [`KeyValueScanner::walk_back`] led.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -238,6 +249,26 @@ impl KeyValueScanner for SourceScanner {
     fn walk_back(&mut self, cells: usize, row: &mut Vec<u8>) -> Result<WalkedBack> {
         dispatch!(self, scanner => KeyValueScanner::walk_back(scanner, cells, row))
     }
+
+    #[inline]
+    fn block(&self) -> Option<(BlockCells<'_>, usize)> {
+        dispatch!(self, scanner => scanner.block())
+    }
+
+    fn move_in_block(&mut self, cell: usize, cells_read: u64) {
+        dispatch!(self, scanner => scanner.move_in_block(cell, cells_read));
+    }
+}
+
+/// A position in a block of a file.
+#[derive(Clone, Copy)]
+pub(crate) struct BlockPlace<'a> {
+    /// The cells of the block.
+    pub(crate) cells: BlockCells<'a>,
+    /// The place of the current cell.
+    pub(crate) at: usize,
+    /// In reverse: cells of the row before and after the current one.
+    pub(crate) row: (usize, usize),
 }
 
 /// A [`KeyValueScanner`] with a direction.
@@ -332,6 +363,27 @@ impl<S: KeyValueScanner> DirectedScanner<S> {
         }
         let is_place_known = self.place.cells.is_some() && is_in_row(&self.scanner, row);
         if is_place_known { self.leave_row() } else { self.enter_row_before(row) }
+    }
+
+    /// The block that the scanner is in, and its place in a row there, if the cells of the block
+    /// are those of the source. In reverse, only if the place in the row is known.
+    #[inline]
+    pub(crate) fn block(&self) -> Option<BlockPlace<'_>> {
+        let (cells, at) = self.scanner.block()?;
+        let row = match self.direction {
+            Direction::Forward => (0, 0),
+            Direction::Reverse => self.place.cells?,
+        };
+        Some(BlockPlace { cells, at, row })
+    }
+
+    /// Moves to another cell of the block, after `cells_read` cells of it were read. In reverse,
+    /// `row` counts the cells of its row before and after it.
+    pub(crate) fn move_in_block(&mut self, at: usize, row: (usize, usize), cells_read: u64) {
+        self.scanner.move_in_block(at, cells_read);
+        if self.direction.is_reverse() {
+            self.place.cells = Some(row);
+        }
     }
 
     fn advance_reversed(&mut self) -> Result<bool> {

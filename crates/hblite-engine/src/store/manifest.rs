@@ -47,8 +47,9 @@
 //!
 //! A region without a manifest consists of what is in its directories. It was never flushed, or an
 //! earlier version or HBase wrote it. HBase leaves a new `.seqid` file when it has had a region
-//! open; a manifest that does not know this file is void. The next flush, compaction or close
-//! writes a new one.
+//! open, unless it changed nothing or was killed. A manifest that does not know this file is void,
+//! and so is every manifest while there are logs of a killed HBase. The next flush, compaction or
+//! close writes a new one.
 //!
 //! Threads: a `Manifest` is a value.
 

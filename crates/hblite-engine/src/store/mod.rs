@@ -16,6 +16,7 @@ pub(crate) mod key_value_heap;
 pub(crate) mod key_value_scanner;
 pub(crate) mod manifest;
 pub(crate) mod matcher;
+mod mob;
 mod new_file;
 pub(crate) mod open_files;
 pub(crate) mod reference;

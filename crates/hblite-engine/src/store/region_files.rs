@@ -13,6 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use hblite_env::sync::Mutex;
 use hblite_model::{ErrorKind, RegionInfo, Result, TableDescriptor};
@@ -85,7 +86,8 @@ impl RegionFiles {
         let (expected, is_there) = match Manifest::read(fs, &dir, name) {
             Ok(None) => (None, false),
             Ok(Some(manifest)) => {
-                let is_ours = manifest.hbase_opened == opened_by_hbase;
+                let is_ours = manifest.hbase_opened == opened_by_hbase
+                    && !context.has_hbase_logs.load(Ordering::Acquire);
                 (Some(manifest).filter(|_| is_ours), true)
             }
             Err(error) if context.options.salvage && error.kind() == ErrorKind::Corrupt => {

@@ -23,8 +23,8 @@ use hblite_model::bytes::to_string_binary;
 use hblite_model::cell::key;
 use hblite_model::{ColumnFamilyDescriptor, RegionInfo, Result};
 
-use super::reference;
 pub(crate) use super::reference::Half;
+use super::{mob, reference};
 use crate::context::EngineContext;
 use crate::layout::Layout;
 use crate::sealed;
@@ -48,6 +48,7 @@ impl StoreFile {
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`; the latter also if the file belongs to another family or region.
+    /// `UnsupportedOperation` for references to medium objects.
     pub(crate) fn open(
         context: &EngineContext,
         region: &RegionInfo,
@@ -88,11 +89,15 @@ impl StoreFile {
         open: impl FnOnce(&Path) -> Result<HFileReader>,
     ) -> Result<Self> {
         let Some((name, region)) = split_reference(path) else {
-            return Ok(Self::new(path, open(path)?, None));
+            let reader = open(path)?;
+            mob::refuse(&reader, path)?;
+            return Ok(Self::new(path, reader, None));
         };
         let half = Half::read(fs, path)?;
         let target = layout.referred_file(path, name, region);
-        Ok(Self::new(path, open(&target)?, Some(half)))
+        let reader = open(&target)?;
+        mob::refuse(&reader, &target)?;
+        Ok(Self::new(path, reader, Some(half)))
     }
 
     fn new(path: &Path, reader: HFileReader, half: Option<Half>) -> Self {

@@ -7,6 +7,7 @@
 //!
 //! Threads: a scanner belongs to one thread at a time and sees one read point.
 
+mod block_rows;
 mod budget;
 mod cursor;
 mod plain;
@@ -31,12 +32,23 @@ use super::matcher::{CompactionMatcher, CompactionSettings, MatchCode, ScanInfo,
 pub(crate) trait CellSink {
     /// Takes one cell, lent for the call.
     fn push(&mut self, cell: &CellRef<'_>);
+
+    /// The same for a cell whose lengths, key and value are also contiguous, in `serialized`.
+    #[inline]
+    fn push_stored(&mut self, cell: &CellRef<'_>, _serialized: &[u8]) {
+        self.push(cell);
+    }
 }
 
 impl CellSink for CellBuffer {
     #[inline]
     fn push(&mut self, cell: &CellRef<'_>) {
         Self::push(self, cell);
+    }
+
+    #[inline]
+    fn push_stored(&mut self, cell: &CellRef<'_>, serialized: &[u8]) {
+        Self::push_stored(self, cell, serialized);
     }
 }
 

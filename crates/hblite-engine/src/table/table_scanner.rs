@@ -344,8 +344,11 @@ impl TableScanner {
     fn find_region(&self, border: &Border) -> Result<Arc<Region>> {
         let (slot, start) = (&self.table.slot, self.scan.start_row());
         match border {
-            Border::Start if self.scan.direction().is_reverse() && start.is_empty() => {
-                slot.route_before(b"")
+            Border::Start
+                if self.scan.direction().is_reverse()
+                    && (start.is_empty() || !self.scan.is_start_inclusive()) =>
+            {
+                slot.route_before(start)
             }
             Border::Start => slot.route(start),
             Border::From(row) => slot.route(row),

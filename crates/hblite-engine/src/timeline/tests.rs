@@ -278,7 +278,7 @@ fn a_file_of_someone_else_keeps_a_store_from_being_rewound() {
 
 /// A file that arrives while a rewind is under way cannot be refused any more: it is kept.
 #[test]
-fn a_file_that_arrives_during_a_rewind_is_in_the_archive() {
+fn a_file_that_arrives_during_a_rewind_is_set_aside() {
     for dir in ["data/default/t", "WALs", ".hbase-snapshot"] {
         let fs = hblite_env::CrashFileSystem::new();
         let timeline = on_disk(&fs);
@@ -298,9 +298,9 @@ fn a_file_that_arrives_during_a_rewind_is_in_the_archive() {
         let opened = on_disk(&fs.after_kill());
         assert_eq!(value(&opened, "a").as_deref(), Some("1"));
         let report = opened.open_report();
-        assert_eq!(report.archived.len(), 1, "{dir}: {report:?}");
+        assert_eq!(report.set_aside.len(), 1, "{dir}: {report:?}");
         let mut found = Vec::new();
-        let mut places = report.archived.clone();
+        let mut places = report.set_aside.clone();
         while let Some(place) = places.pop() {
             for entry in opened.env.fs.list_dir(&place).unwrap() {
                 let path = place.join(&entry.name);

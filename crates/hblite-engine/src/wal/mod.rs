@@ -88,7 +88,7 @@ use self::replay::FoundLog;
 use self::segment::segment_path;
 use self::syncer::{Goal, Syncer};
 use self::writer::{Previous, Tail};
-use crate::layout::StoreId;
+use crate::layout::{Layout, StoreId};
 
 /// The maximum size of a segment: 1 GiB.
 const ROLL_SIZE_BYTES_MAX: u64 = 1 << 30;
@@ -191,8 +191,12 @@ impl Wal {
 
     /// Removes files that are no longer part of the log, and moves away those that never were.
     fn tidy_up(&self, found: &FoundLog) -> Result<()> {
-        for number in &found.strays {
-            self.set_aside(*number)?;
+        let fs = self.syncer.env.fs.as_ref();
+        if let Some(root) = self.syncer.dir.parent() {
+            let layout = Layout::new(root).with_store_id(found.store);
+            for number in &found.strays {
+                layout.set_aside(fs, &segment_path(&self.syncer.dir, *number))?;
+            }
         }
         if found.left_over.is_empty() {
             return Ok(());
@@ -210,22 +214,6 @@ impl Wal {
         }
         self.remove_segments(&found.left_over)?;
         self.sync_dir()
-    }
-
-    /// Moves a file that is not what its name says to `archive/`, next to the log.
-    fn set_aside(&self, number: u64) -> Result<()> {
-        let (fs, dir) = (self.syncer.env.fs.as_ref(), &self.syncer.dir);
-        let path = segment_path(dir, number);
-        let archive = dir.with_file_name("archive").join(dir.file_name().unwrap_or_default());
-        let io = |error| Error::io("move to the archive", &path, error);
-        fs.create_dir_all(&archive).map_err(io)?;
-        let mut target = segment_path(&archive, number);
-        let mut copies = 0;
-        while fs.exists(&target).map_err(io)? {
-            copies += 1;
-            target.set_extension(format!("{number:010}.{copies}"));
-        }
-        fs.rename(&path, &target).map_err(io)
     }
 
     /// Refuses all writes once the file at `path` is no longer the store's lock, which means that

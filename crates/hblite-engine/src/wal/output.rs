@@ -5,7 +5,7 @@
 //!          failed is removed: nothing relies on it or on the head that was to name it, so a
 //!          failed sync of one of these two files does no harm. If it was the rename of the head
 //!          that failed, the segment stays: the head names either it, without records, or its
-//!          predecessor. Then the log can go on: see [`super::Tail::take_back`]. Any other sync
+//!          predecessor. Then the log can continue: see [`super::Tail::take_back`]. Any other sync
 //!          that failed, also one that is to make a cut safe, leaves unknown what is on the disk;
 //!          that cannot be undone.
 //! Threads: the leader of a group uses it, see [`super::syncer`].

@@ -2,18 +2,26 @@
 
 use std::path::PathBuf;
 
+use hblite_model::setters;
+
 use crate::layout::StoreId;
 
 /// How to replay.
 #[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct ReplayOptions {
     /// The store whose log this must be; any if it is [`StoreId::NIL`].
     pub store: StoreId,
     /// Skips damaged records and lists them in the report, instead of failing at the first.
     ///
     /// Flush all regions after a salvage: the damage stays in its file until the file is removed.
-    /// Files that are not part of the log are moved to the archive by [`super::Wal::open`].
+    /// Files that are not part of the log are set aside by [`super::Wal::open`].
     pub salvage: bool,
+}
+
+setters! { ReplayOptions:
+    with_store sets store: StoreId;
+    with_salvage sets salvage: bool;
 }
 
 /// The incomplete end of a log.

@@ -1,7 +1,7 @@
 //! Checksums of blocks.
 //!
 //! ```text
-//! header and stored payload, cut into chunks of `bytes per checksum`; one u32 per chunk behind it
+//! header and stored payload, cut into chunks of `bytes per checksum`; then one u32 per chunk
 //! ```
 //!
 //! The checksum bytes themselves are not covered. Type NULL stores four zero bytes per chunk.

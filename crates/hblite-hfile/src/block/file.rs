@@ -12,6 +12,7 @@
 //! Threads: shared freely.
 
 use std::io::ErrorKind;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -74,6 +75,13 @@ impl BlockFile {
     #[inline]
     pub(crate) fn is_mapped(&self) -> bool {
         matches!(self.source, Source::Mapped(_))
+    }
+
+    /// Bytes of a mapped file, in place; `None` if it is not mapped or has no such bytes.
+    #[inline]
+    pub(crate) fn mapped(&self, range: Range<u64>) -> Option<&[u8]> {
+        let Source::Mapped(bytes) = &self.source else { return None };
+        bytes.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
     }
 
     /// Bytes before the trailer.

@@ -56,6 +56,11 @@ impl Payload {
         }
     }
 
+    /// Its place in the file, if it is used in place.
+    pub(crate) fn range(&self) -> Range<u64> {
+        self.start as u64..self.end as u64
+    }
+
     /// A part of this payload; `range` must lie within it.
     pub(crate) fn slice(self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.end - self.start);

@@ -17,6 +17,9 @@ use crate::input::{vlong_at, vlong_size, vlong_size_of_first, write_vlong};
 /// Bytes of the length field before the tags.
 const TAGS_LENGTH_SIZE: usize = 2;
 
+/// In larger blocks the last cell most likely begins beyond 64 KiB.
+const SHORT_TRIED_MAX: usize = 2 << 16;
+
 /// Which optional parts the cells of a file have: all of them or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CellLayout {
@@ -63,6 +66,14 @@ impl CellLayout {
         &rest[..(header >> 32) as usize]
     }
 
+    /// The lengths, key and value of the cell that begins at `at`.
+    #[inline(always)]
+    pub(crate) fn serialized(bytes: &[u8], at: usize) -> &[u8] {
+        let cell = &bytes[at..];
+        let (header, _) = split_header(cell);
+        &cell[..KEY_VALUE_HEADER_SIZE + (header >> 32) as usize + header as u32 as usize]
+    }
+
     /// The cell that begins at `at`, one of the accepted [`CellOffsets`] of these bytes.
     #[inline(always)]
     pub(crate) fn cell(self, bytes: &[u8], at: usize) -> CellRef<'_> {
@@ -78,19 +89,26 @@ impl CellLayout {
         CellRef::new(key, value, tags, sequence_id)
     }
 
-    /// Where the cell that begins at `at` ends, after checking all of it.
-    #[inline]
-    fn check(self, bytes: &[u8], at: usize) -> Parsed<usize> {
+    /// As [`Self::key`], after checking that the key is in `bytes` and well-formed.
+    pub(crate) fn checked_key(bytes: &[u8], at: usize) -> Parsed<&[u8]> {
         let cut = || Damage::new("cell extends beyond its block");
         let header = bytes.get(at..at + KEY_VALUE_HEADER_SIZE).ok_or_else(cut)?;
         let (lengths, _) = split_header(header);
-        let (key_length, value_length) = ((lengths >> 32) as usize, lengths as u32 as usize);
-        let key_start = at + KEY_VALUE_HEADER_SIZE;
-        let flat_key = bytes.get(key_start..key_start + key_length).ok_or_else(cut)?;
+        let start = at + KEY_VALUE_HEADER_SIZE;
+        let flat_key = bytes.get(start..start + (lengths >> 32) as usize).ok_or_else(cut)?;
         if !key::is_well_formed(flat_key) {
             return Err(Damage::new("lengths inside a key do not fit"));
         }
-        let mut end = key_start + key_length + value_length;
+        Ok(flat_key)
+    }
+
+    /// Where the cell that begins at `at` ends, after checking all of it.
+    #[inline]
+    pub(crate) fn check(self, bytes: &[u8], at: usize) -> Parsed<usize> {
+        let cut = || Damage::new("cell extends beyond its block");
+        let key_length = Self::checked_key(bytes, at)?.len();
+        let (lengths, _) = split_header(&bytes[at..]);
+        let mut end = at + KEY_VALUE_HEADER_SIZE + key_length + lengths as u32 as usize;
         if self.has_tags {
             let length = bytes.get(end..end + TAGS_LENGTH_SIZE).ok_or_else(cut)?;
             end += TAGS_LENGTH_SIZE + u16::from_be_bytes([length[0], length[1]]) as usize;
@@ -112,7 +130,8 @@ fn split_header(bytes: &[u8]) -> (u64, &[u8]) {
 
 /// Where each cell of a block begins; at least one cell.
 ///
-/// Two bytes per cell in blocks of up to 64 KiB, four in larger ones.
+/// Two bytes per cell if the last cell begins within 64 KiB, four otherwise. Blocks are closed by
+/// the cell that reaches the block size, so two are enough for blocks of that size.
 #[derive(Debug)]
 pub(crate) enum CellOffsets {
     Short(Box<[u16]>),
@@ -124,30 +143,36 @@ impl CellOffsets {
     pub(crate) fn of(bytes: &[u8], layout: CellLayout) -> Parsed<Self> {
         let first_size = layout.check(bytes, 0)?;
         let expected = bytes.len() / first_size + 1;
-        if bytes.len() <= 1 << 16 {
-            Ok(Self::Short(Self::collect(bytes, layout, expected, |at| at as u16)?))
-        } else if u32::try_from(bytes.len()).is_ok() {
-            Ok(Self::Long(Self::collect(bytes, layout, expected, |at| at as u32)?))
-        } else {
-            Err(Damage::new("data block over 4 GiB"))
+        if u32::try_from(bytes.len()).is_err() {
+            return Err(Damage::new("data block over 4 GiB"));
         }
+        if bytes.len() <= SHORT_TRIED_MAX
+            && let Some(short) =
+                Self::collect(bytes, layout, expected, |at| u16::try_from(at).ok())?
+        {
+            return Ok(Self::Short(short));
+        }
+        let long = Self::collect(bytes, layout, expected, |at| u32::try_from(at).ok())?;
+        Ok(Self::Long(long.expect("an offset is below the size of the block")))
     }
 
+    /// `None` if an offset is too large for `narrow`.
     fn collect<T>(
         bytes: &[u8],
         layout: CellLayout,
         expected: usize,
-        narrow: impl Fn(usize) -> T,
-    ) -> Parsed<Box<[T]>> {
+        narrow: impl Fn(usize) -> Option<T>,
+    ) -> Parsed<Option<Box<[T]>>> {
         let mut offsets = Vec::new();
         reserve_exact(&mut offsets, expected)?;
         let mut at = 0;
         while at < bytes.len() {
             reserve(&mut offsets, 1)?;
-            offsets.push(narrow(at));
+            let Some(offset) = narrow(at) else { return Ok(None) };
+            offsets.push(offset);
             at = layout.check(bytes, at)?;
         }
-        Ok(offsets.into_boxed_slice())
+        Ok(Some(offsets.into_boxed_slice()))
     }
 
     /// Number of cells.

@@ -16,6 +16,7 @@ use crate::block::{BlockFile, BlockType};
 use crate::data_block::DataBlock;
 use crate::error::{Damage, Parsed, collect, ensure};
 use crate::input::Input;
+use crate::sparse_marks::SparseMarks;
 
 /// Which data block: an entry of a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub(crate) struct BlockState {
     verified: AtomicBool,
     /// The block itself, if its cells are used in place in the file.
     pub(crate) known: OnceLock<Arc<DataBlock>>,
+    /// What is kept of it if there is no memory for that.
+    pub(crate) sparse: OnceLock<Box<SparseMarks>>,
 }
 
 impl BlockState {

@@ -1,6 +1,6 @@
 //! The search space: every order of the fields, turned, and with every prefix.
 //!
-//! - reorder: all orders of up to four fields; fields that no query names stay behind, or lead
+//! - reorder: all orders of up to four fields; fields that no query names come last, or first
 //! - reverse: the first text, and every text whose end a query knows; times whose newest are
 //!   wanted; the bits of a first number that grows
 //! - widen: texts before other fields padded to the length of the longest, without a delimiter

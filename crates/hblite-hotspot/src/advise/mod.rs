@@ -11,6 +11,7 @@
 //! of them and the front (`front`) with all of it.
 
 mod candidates;
+mod expected;
 mod front;
 mod growth;
 mod hot;
@@ -26,6 +27,7 @@ mod wanted;
 
 use std::fmt;
 
+pub use expected::Expected;
 pub use front::Tradeoff;
 pub use hot::Hot;
 pub use proposal::{Advice, create_command};
@@ -33,12 +35,14 @@ pub use sample::Sample;
 pub use score::{QueryScore, Score};
 pub use wanted::{Wanted, WantedQuery};
 
+use hblite_model::setters;
 use hblite_rowkey::Design;
 
 use score::Trial;
 
 /// What the adviser must know besides keys and queries.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct AdviceOptions {
     /// Regions of the new table.
     pub regions: usize,
@@ -80,6 +84,17 @@ impl Default for AdviceOptions {
             seed: 1,
         }
     }
+}
+
+setters! { AdviceOptions:
+    with_regions sets regions: usize;
+    with_rows sets rows: u64;
+    with_write_weight sets write_weight: f64;
+    with_windows sets windows: usize;
+    with_table sets table: impl Into<String>;
+    with_scans_max sets scans_max: impl Into<Option<u64>>;
+    with_key_bytes_max sets key_bytes_max: impl Into<Option<u64>>;
+    with_seed sets seed: u64;
 }
 
 /// Why there is no advice.

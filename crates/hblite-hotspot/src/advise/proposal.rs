@@ -49,6 +49,31 @@ impl Advice {
         front::front(&self.scores).into_iter().map(tradeoff).collect()
     }
 
+    /// What other designs would change for the sampled writes, in sentences: the front, without the
+    /// current design.
+    pub fn changes(&self) -> Vec<String> {
+        let Some(present) = self.present() else { return Vec::new() };
+        let front = self.front();
+        let others = front.iter().filter(|tradeoff| tradeoff.score.design != present.design);
+        let mut lines: Vec<String> = others
+            .map(|Tradeoff { score, rationale }| {
+                let mean = short(score.max_over_mean);
+                format!("  {}: {mean} times the mean; {rationale}", score.design)
+            })
+            .collect();
+        let now =
+            format!("(now {}: {} times the mean)", self.present, short(present.max_over_mean));
+        let regions = self.options.regions;
+        lines.insert(
+            0,
+            match lines.is_empty() {
+                true => format!("No other key has more even writes for these queries {now}."),
+                false => format!("Other keys, by these writes with {regions} regions {now}:"),
+            },
+        );
+        lines
+    }
+
     /// The figures of the current design by name, for conditions. Reads are those per query, with
     /// the queries' weights.
     pub fn present_figures(&self) -> NamedFigures {

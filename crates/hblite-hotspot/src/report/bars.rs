@@ -14,8 +14,11 @@ const TOP: f64 = 84.0;
 /// The maximum number of strips; with more servers, the busiest are shown.
 const STRIPS_MAX: usize = 60;
 
-/// The drawing, as SVG.
-pub(super) fn svg(results: &[RunResult], theme: Theme) -> String {
+/// The drawing, as SVG; `None` if nothing was simulated.
+pub(super) fn svg(results: &[RunResult], theme: Theme) -> Option<String> {
+    if results.iter().all(|result| result.simulations.is_empty()) {
+        return None;
+    }
     let columns = results.len().clamp(1, COLUMNS);
     let rows = results.len().div_ceil(columns).max(1);
     let height = TOP + PANEL_HEIGHT * rows as f64 + 16.0;
@@ -33,7 +36,7 @@ pub(super) fn svg(results: &[RunResult], theme: Theme) -> String {
         let y = TOP + PANEL_HEIGHT * (index / columns) as f64;
         panel(&mut drawing, result, x, y, width - 20.0);
     }
-    drawing.finish("Strips: utilization of each region server over time, for each design")
+    Some(drawing.finish("Strips: utilization of each region server over time, for each design"))
 }
 
 fn panel(drawing: &mut Drawing, result: &RunResult, x: f64, y: f64, width: f64) {

@@ -29,8 +29,8 @@ use raster::Raster;
 use svg::Theme;
 use trade_off::Cost;
 
-/// Writes `report.html`, `heat-map-<design>.png`, `servers.png` and `trade-off-….png` into a
-/// directory; returns the files.
+/// Writes `report.html`, `heat-map-<design>.png`, and, as far as they were simulated and asked,
+/// `servers.png` and `trade-off-….png` into a directory; returns the files.
 ///
 /// # Errors
 /// [`ResultError::Io`] if a file cannot be written.
@@ -68,7 +68,9 @@ fn pictures(results: &[RunResult]) -> Vec<Picture> {
             (name, heat_map::png(result, Metric::Writes, max))
         })
         .collect();
-    pictures.push(("servers.png".to_owned(), rastered(&bars::svg(results, Theme::LIGHT))));
+    if let Some(svg) = bars::svg(results, Theme::LIGHT) {
+        pictures.push(("servers.png".to_owned(), rastered(&svg)));
+    }
     for cost in [Cost::Regions, Cost::Rows] {
         if let Some(svg) = trade_off::svg(results, cost, Theme::LIGHT) {
             pictures.push((format!("trade-off-{}.png", cost.name()), rastered(&svg)));

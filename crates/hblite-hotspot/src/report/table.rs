@@ -43,7 +43,10 @@ impl Table {
 
 /// The tables of a comparison, the windowed figures first.
 pub fn tables(results: &[RunResult]) -> Vec<Table> {
-    let mut tables = vec![spread(results, Metric::Writes), simulation(results)];
+    let mut tables = vec![spread(results, Metric::Writes)];
+    if results.iter().any(|result| !result.simulations.is_empty()) {
+        tables.push(simulation(results));
+    }
     if results.iter().any(|result| !result.queries.is_empty()) {
         tables.push(reading(results));
         tables.push(spread(results, Metric::Reads));

@@ -41,6 +41,23 @@ fn pictures_are_png_files_with_something_on_them() {
     }
 }
 
+/// A watched cluster has counters only: nothing is simulated, and there are no keys and entities.
+#[test]
+fn what_was_not_measured_is_not_on_the_page() {
+    let mut watched = results().swap_remove(0);
+    watched.simulations.clear();
+    watched.queries.clear();
+    watched.settings.entities = 0;
+    let watched = [watched];
+    let names: Vec<String> = pictures(&watched).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["heat-map-timestamp-lead.png"]);
+    let titles: Vec<String> = tables(&watched).into_iter().map(|table| table.title).collect();
+    assert!(titles.iter().all(|title| !title.starts_with("Simulated")), "{titles:?}");
+    let page = page(&watched);
+    assert!(page.contains("records, 10k requests a second") && !page.contains("entities"));
+    assert!(!page.contains("Region servers"));
+}
+
 #[test]
 fn the_terminal_shows_heat_with_and_without_colours() {
     let results = results();

@@ -66,7 +66,7 @@ pub struct Progress {
 /// ```
 /// use hblite_hotspot::run::{run, RunOptions, Stream};
 /// use hblite_hotspot::study::{Candidate, Study};
-/// let options = RunOptions { records: 2_000, windows: 10, ..RunOptions::default() };
+/// let options = RunOptions::default().with_records(2_000).with_windows(10);
 /// let study = Study::find("salting")?;
 /// let spread = |design: &str| -> Result<f64, Box<dyn std::error::Error>> {
 ///     let candidate = Candidate::new(study, design, options.regions)?;

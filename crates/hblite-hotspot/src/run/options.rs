@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use hblite_model::setters;
+
 use super::error::RunError;
 use crate::generate::{Distribution, EntityLaw};
 use crate::result::CELLS_MAX;
@@ -11,6 +13,7 @@ use crate::simulate::ServiceTime;
 
 /// The settings of a run.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct RunOptions {
     /// Records to write.
     pub records: u64,
@@ -76,6 +79,28 @@ impl Default for RunOptions {
             dir: None,
         }
     }
+}
+
+setters! { RunOptions:
+    with_records sets records: u64;
+    with_entities sets entities: impl Into<Option<u64>>;
+    with_regions sets regions: usize;
+    with_splits sets splits: Splits;
+    with_servers sets servers: usize;
+    with_handlers sets handlers: usize;
+    with_clients sets clients: usize;
+    with_utilization sets utilization: f64;
+    with_rate sets rate: f64;
+    with_distribution sets distribution: Distribution;
+    with_reads sets reads: u64;
+    with_windows sets windows: usize;
+    with_value_bytes sets value_bytes: usize;
+    with_batch sets batch: usize;
+    with_threads sets threads: usize;
+    with_seed sets seed: u64;
+    with_service sets service: ServiceLaw;
+    with_move_ms sets move_ms: u64;
+    with_dir sets dir: impl Into<Option<PathBuf>>;
 }
 
 /// The maximum of anything that is counted for every region or window.

@@ -8,8 +8,7 @@ use hblite::bytes::to_string_binary;
 use hblite::filter::Filter;
 use hblite::{Connection, Scan, TimeRange, row_bound};
 
-use crate::condition::short;
-use crate::mix::mixed;
+use crate::advise::{AdviceOptions, Expected, NoAdvice, advise};
 
 /// Cells that are looked at.
 const CELLS_MAX: usize = 200_000;
@@ -17,6 +16,10 @@ const CELLS_MAX: usize = 200_000;
 const CELLS_MIN: usize = 20;
 /// Share of the writes that a row must have to be named.
 const ROW_SHARE: f64 = 0.05;
+/// With fewer, no other key is proposed.
+const ADVISED_MIN: usize = 100;
+/// Writes that other keys are tried with.
+const ADVISED_MAX: usize = 4_000;
 /// Share of the writes that begin with the same bytes.
 const PREFIX_SHARE: f64 = 0.5;
 
@@ -35,11 +38,16 @@ pub struct Watched {
     pub regions: usize,
 }
 
-/// What is known of the keys that were written, in sentences.
+/// What is known of the keys that were written, and which other keys would spread them, in
+/// sentences.
 ///
 /// # Errors
 /// Those of the cluster.
-pub fn hot_keys(connection: &Connection, watched: &Watched) -> hblite::Result<Vec<String>> {
+pub fn hot_keys(
+    connection: &Connection,
+    watched: &Watched,
+    expected: &Expected,
+) -> hblite::Result<Vec<String>> {
     let table = connection.table(&*watched.table)?;
     let (from, to) = watched.times_ms;
     // All versions, also those that a later write hides.
@@ -52,6 +60,8 @@ pub fn hot_keys(connection: &Connection, watched: &Watched) -> hblite::Result<Ve
         .with_filter(Filter::key_only(false))
         .with_cache_blocks(false);
     let mut rows: Vec<(Vec<u8>, u64)> = Vec::new();
+    // When a row was written, and which.
+    let mut order: Vec<(i64, usize)> = Vec::new();
     let mut cells = 0;
     let mut scanner = table.scan(&scan)?;
     while cells < CELLS_MAX
@@ -62,13 +72,43 @@ pub fn hot_keys(connection: &Connection, watched: &Watched) -> hblite::Result<Ve
         times.sort_unstable();
         times.dedup();
         cells += times.len();
+        order.extend(times.iter().map(|time| (*time, rows.len())));
         rows.push((row.row().to_vec(), times.len() as u64));
     }
-    Ok(sentences(&rows, cells >= CELLS_MAX, watched.regions))
+    let mut lines = sentences(&rows, cells >= CELLS_MAX);
+    if cells >= CELLS_MIN {
+        order.sort_unstable();
+        lines.extend(changes(&rows, &order, watched.regions, expected));
+    }
+    Ok(lines)
+}
+
+/// What other keys would change. `order` has the times and the places of the rows, in write order.
+fn changes(
+    rows: &[(Vec<u8>, u64)],
+    order: &[(i64, usize)],
+    regions: usize,
+    expected: &Expected,
+) -> Vec<String> {
+    if order.len() < ADVISED_MIN {
+        return vec![format!(
+            "{} writes are too few to propose another key: watch longer.",
+            order.len()
+        )];
+    }
+    let step = order.len().div_ceil(ADVISED_MAX);
+    let keys = order.iter().step_by(step).map(|(_, row)| rows[*row].0.clone()).collect();
+    let advised = || -> Result<Vec<String>, NoAdvice> {
+        let sample = expected.sample(keys)?;
+        let wanted = expected.wanted(&sample);
+        let options = AdviceOptions::default().with_regions(regions.max(2));
+        Ok(advise(&sample, &wanted, &options)?.changes())
+    };
+    advised().unwrap_or_else(|reason| vec![format!("No other key is proposed: {reason}")])
 }
 
 /// What rows with their numbers of writes, in key order, have in common.
-fn sentences(rows: &[(Vec<u8>, u64)], is_cut: bool, regions: usize) -> Vec<String> {
+fn sentences(rows: &[(Vec<u8>, u64)], is_cut: bool) -> Vec<String> {
     let writes: u64 = rows.iter().map(|(_, writes)| writes).sum();
     if writes < CELLS_MIN as u64 {
         return vec![format!(
@@ -102,13 +142,6 @@ fn sentences(rows: &[(Vec<u8>, u64)], is_cut: bool, regions: usize) -> Vec<Strin
         lines
             .push(format!("Its {writes} {which} went to {count} keys without a common beginning."));
     }
-    let salted = salted(rows, regions);
-    lines.push(format!(
-        "With a salt of {regions} values, made from the key, in front of the key, the hottest of \
-         {regions} regions would have {} times the mean of these writes; a range would take \
-         {regions} scans.",
-        short(salted)
-    ));
     if is_row_hot {
         lines.push(
             "A salt does not divide a row: only a design with several rows for it does, such as \
@@ -143,19 +176,6 @@ fn common_prefix(rows: &[(Vec<u8>, u64)], least: u64) -> (Vec<u8>, u64) {
     }
 }
 
-/// How many times the mean the hottest of `regions` salts has.
-fn salted(rows: &[(Vec<u8>, u64)], regions: usize) -> f64 {
-    let mut loads = vec![0_u64; regions.max(1)];
-    for (row, writes) in rows {
-        let hash = row.iter().fold(0, |hash, byte| mixed(hash ^ u64::from(*byte)));
-        let salt = (hash % loads.len() as u64) as usize;
-        loads[salt] += writes;
-    }
-    let total: u64 = loads.iter().sum();
-    let most = loads.iter().max().copied().unwrap_or(0);
-    most as f64 * loads.len() as f64 / total.max(1) as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,11 +205,15 @@ mod tests {
             put(&format!("a{index}"), 1_000 + index);
             put(&format!("hostile{index}"), 9_000 + index);
         }
-        let lines = hot_keys(&connection, &watched((1_000, 2_000))).unwrap().join("\n");
+        let lines = hot_keys(&connection, &watched((1_000, 2_000)), &Expected::default())
+            .unwrap()
+            .join("\n");
         assert!(lines.contains("Hot key: 33 % of its 900 writes went to \"host08\"."), "{lines}");
         assert!(lines.contains("100 % of its 900 writes went to keys with \"host0\""), "{lines}");
         assert!(lines.contains("A salt does not divide a row"), "{lines}");
-        let lines = hot_keys(&connection, &watched((5_000, 6_000))).unwrap().join("\n");
+        let lines = hot_keys(&connection, &watched((5_000, 6_000)), &Expected::default())
+            .unwrap()
+            .join("\n");
         assert!(lines.starts_with("0 of its cells are of that time"), "{lines}");
     }
 
@@ -200,9 +224,37 @@ mod tests {
         assert_eq!(common_prefix(&rows, 45), (b"ab".to_vec(), 60));
         assert_eq!(common_prefix(&rows, 65), (b"a".to_vec(), 70));
         assert_eq!(common_prefix(&rows, 75), (Vec::new(), 0));
-        // One row cannot be divided, many rows can.
-        assert!((salted(&rows[..1], 4) - 4.0).abs() < 1e-9);
-        let many: Vec<_> = (0..1000).map(|index| row(&format!("2026-{index:04}"), 1)).collect();
-        assert!(salted(&many, 4) < 1.2);
+    }
+
+    /// A table whose keys begin with the time: the adviser's proposals, for the queries if they are
+    /// known.
+    #[test]
+    fn other_keys_are_proposed_for_the_writes() {
+        let key = |index: i64| format!("2026-01-31T12:{index:05}|host{:02}", index * 7 % 40);
+        let rows: Vec<_> = (0..2_000).map(|index| (key(index).into_bytes(), 1)).collect();
+        let order: Vec<_> = (0..2_000).map(|index| (1_000 + index as i64, index)).collect();
+        let lines = changes(&rows, &order, 4, &Expected::default());
+        assert_eq!(
+            lines[0],
+            "Other keys, by these writes with 4 regions (now row:str: 4 times the mean):"
+        );
+        assert!(lines.iter().any(|line| line.contains("reversed_str") || line.contains("salt(")));
+        // One row cannot be divided.
+        let one = vec![(0, 0); 500];
+        let lines = changes(&rows, &one, 4, &Expected::default()).join("\n");
+        assert!(lines.starts_with("No other key has more even writes"), "{lines}");
+
+        // The parts are known: another one in front is enough.
+        let separated = |(key, writes): &(Vec<u8>, u64)| {
+            let text = String::from_utf8(key.clone()).unwrap();
+            (text.replace('|', "\0").into_bytes(), *writes)
+        };
+        let rows: Vec<_> = rows.iter().map(separated).collect();
+        let known =
+            Expected::parse(Some("time:str|host:str"), Some("host = ? newest time limit 5"));
+        let lines = changes(&rows, &order, 4, &known.unwrap()).join("\n");
+        assert!(lines.contains("\n  host:str|time:str: 1."), "{lines}");
+        let few = changes(&rows, &order[..50], 4, &Expected::default());
+        assert_eq!(few, ["50 writes are too few to propose another key: watch longer."]);
     }
 }

@@ -3,7 +3,7 @@
 //! A [`Reading`] has the counters of one moment. What they grew between two readings is a window of
 //! the same [`Counts`] that a run of a study has, so figures, pages and pictures are the same.
 //! Servers count requests per region and not per key: `keys` finds the keys through a client, from
-//! the times of cells.
+//! the times of cells. The adviser proposes other keys for them.
 
 mod keys;
 mod reading;

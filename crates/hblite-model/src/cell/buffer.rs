@@ -100,6 +100,30 @@ impl CellBuffer {
         });
     }
 
+    /// Appends a copy of `cell`, whose lengths, key and value are also in `serialized`, as
+    /// contiguous bytes in the buffer's format: one copy instead of four.
+    ///
+    /// # Panics
+    /// If `serialized` has another size than the cell; as [`Self::push`].
+    #[inline]
+    pub fn push_stored(&mut self, cell: &CellRef<'_>, serialized: &[u8]) {
+        assert_eq!(serialized.len(), cell.serialized_size(), "these are other bytes");
+        let start = self.bytes.len();
+        let tags = cell.tags();
+        let tags_length = u16::try_from(tags.len()).expect("tags of a cell are under 64 KiB");
+        self.bytes.reserve(serialized.len() + TAGS_LENGTH_SIZE + tags.len());
+        self.bytes.extend_from_slice(serialized);
+        self.bytes.extend_from_slice(&tags_length.to_be_bytes());
+        self.bytes.extend_from_slice(tags);
+        self.spans.push(Span {
+            start,
+            key_length: cell.key().len() as u32,
+            value_length: cell.value().len() as u32,
+            tags_length,
+            sequence_id: cell.sequence_id(),
+        });
+    }
+
     /// Appends a cell from its parts, without tags and sequence id.
     ///
     /// # Panics
@@ -240,6 +264,14 @@ mod tests {
         let key = key::build(b"r", b"f", b"q2", 7, put);
         buffer.push(&CellRef::new(&key, b"v2", b"\0\x02\x08x", 9));
         buffer.set_timestamp(0, 5);
+        let mut copy = CellBuffer::new();
+        for cell in &buffer {
+            let (key, value) = (cell.key(), cell.value());
+            let lengths = [(key.len() as u32).to_be_bytes(), (value.len() as u32).to_be_bytes()];
+            copy.push_stored(&cell, &[lengths.as_flattened(), key, value].concat());
+        }
+        assert_eq!((copy.as_bytes(), &copy), (buffer.as_bytes(), &buffer));
+        assert_eq!(copy.last().map(|cell| cell.sequence_id()), Some(9));
         assert_eq!(buffer.len(), 2);
         let cells: Vec<_> = buffer.iter().collect();
         assert_eq!((cells[0].timestamp(), cells[0].value()), (5, b"v1".as_slice()));

@@ -12,6 +12,9 @@ use super::{FromBody, Model, stargate};
 use crate::java;
 use crate::xml;
 
+/// What surrounds the values of a cell or row in a document, in bytes.
+const CELL_TEXT: usize = 80;
+
 /// A cell in a body. Without a column it is for the column in the path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct CellModel {
@@ -48,6 +51,16 @@ impl RowModel {
         let (timestamp, value) = (Some(cell.timestamp()), cell.value().to_vec());
         self.cells.push(CellModel { column: Some(column), timestamp, value });
         size
+    }
+
+    /// About how many bytes it takes in XML or JSON.
+    pub(crate) fn text_size(&self) -> usize {
+        let base64 = |bytes: usize| bytes / 3 * 4 + 4;
+        let cell = |cell: &CellModel| {
+            base64(cell.column.as_ref().map_or(0, Vec::len)) + base64(cell.value.len())
+        };
+        let cells: usize = self.cells.iter().map(|each| cell(each) + CELL_TEXT).sum();
+        cells + base64(self.key.as_ref().map_or(0, Vec::len)) + CELL_TEXT
     }
 
     pub(crate) fn write_json(&self, out: &mut String) {
@@ -129,13 +142,21 @@ pub(crate) struct CellSet {
     pub(crate) rows: Vec<RowModel>,
 }
 
+impl CellSet {
+    /// About how many bytes it takes in XML or JSON.
+    fn text_size(&self) -> usize {
+        self.rows.iter().map(RowModel::text_size).sum::<usize>() + CELL_TEXT
+    }
+}
+
 impl Model for CellSet {
     fn to_text(&self) -> String {
         self.to_json()
     }
 
     fn to_xml(&self) -> String {
-        let mut out = String::from(xml::DECLARATION);
+        let mut out = String::with_capacity(self.text_size());
+        out.push_str(xml::DECLARATION);
         if self.rows.is_empty() {
             out.push_str("<CellSet/>");
             return out;
@@ -149,7 +170,8 @@ impl Model for CellSet {
     }
 
     fn to_json(&self) -> String {
-        let mut out = String::from("{\"Row\":[");
+        let mut out = String::with_capacity(self.text_size());
+        out.push_str("{\"Row\":[");
         for (index, row) in self.rows.iter().enumerate() {
             out.push_str(if index == 0 { "" } else { "," });
             row.write_json(&mut out);

@@ -4,10 +4,12 @@
 //! - `table_list`, `table_info`, `table_schema`, `namespace`: tables and their parts
 //! - `version`, `cluster_status`: the gateway and the store
 //! - `scanner`, `filter`: what a scanner looks for
+//! - `decoded_size`: what decoding a body takes
 //! - `stargate`: the messages of HBase's protobuf form
 
 pub(crate) mod cell_set;
 pub(crate) mod cluster_status;
+mod decoded_size;
 pub(crate) mod filter;
 pub(crate) mod namespace;
 pub(crate) mod scanner;
@@ -19,6 +21,7 @@ pub(crate) mod version;
 
 use hyper::StatusCode;
 
+use self::decoded_size::decoded_bytes;
 use crate::failure::Failure;
 use crate::media::Format;
 use crate::request::Request;
@@ -57,11 +60,15 @@ pub(crate) trait FromBody: Sized {
     /// Reads the body of a request; `None` for an empty one, or null, in JSON.
     ///
     /// # Errors
-    /// 415 for a media type without a model. A body that is not the model's is 400 in XML, and 500
-    /// in the other forms: HBase does not expect it.
+    /// 415 for a media type without a model, 503 without memory for it. A body that is not the
+    /// model's is 400 in XML, and 500 in the other forms: HBase does not expect it.
     fn read(request: &Request) -> Result<Option<Self>, Failure> {
         let body = &request.body;
-        match Format::of_body(request, Format::STRUCTURED)? {
+        let format = Format::of_body(request, Format::STRUCTURED)?;
+        if !request.memory.try_take(decoded_bytes(format, body)) {
+            return Err(Failure::out_of_memory());
+        }
+        match format {
             Format::Xml => Self::from_xml(body).map(Some).map_err(Failure::Page),
             Format::Json => match body.trim_ascii() {
                 b"" | b"null" => Ok(None),

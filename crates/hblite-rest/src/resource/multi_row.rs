@@ -25,8 +25,7 @@ pub(crate) fn get(gateway: &Gateway, request: &Request, table: &str, path: &str)
         Some(text) => Some(parse_filter(text).map_err(|error| unexpected(error.into()))?),
         None => None,
     };
-    let mut gets: Vec<Get> = Vec::new();
-    for key in request.parameters_called("row") {
+    let get = |key: &str| -> Result<Get, Failure> {
         let spec = RowSpec::parse(key, request.key_encoding());
         let mut spec = spec.map_err(|_| Failure::UNEXPECTED)?;
         spec.versions_max = versions.unwrap_or(spec.versions_max);
@@ -35,14 +34,27 @@ pub(crate) fn get(gateway: &Gateway, request: &Request, table: &str, path: &str)
             spec.columns.extend(columns.map(|column| column.as_bytes().to_vec()));
         }
         let get = target::get(&spec).map_err(unexpected)?;
-        gets.push(match &filter {
+        Ok(match &filter {
             Some(filter) => get.with_filter(filter.clone()),
             None => get,
-        });
+        })
+    };
+    // One get at a time: each repeats the columns and the filter. All are checked before the first
+    // is executed.
+    let keys = || request.parameters_called("row");
+    keys().try_for_each(|key| get(key).map(drop))?;
+    let table = gateway.table(table).map_err(unexpected)?;
+    let mut rows = Vec::new();
+    for key in keys() {
+        let row = table.get(&get(key)?).map_err(unexpected)?;
+        if row.is_empty() {
+            continue;
+        }
+        if !request.memory.try_hold(&row) {
+            return Err(Failure::out_of_memory());
+        }
+        rows.push(RowModel::from(&row));
     }
-    let rows = gateway.table(table).and_then(|table| table.get_all(&gets));
-    let rows = rows.map_err(unexpected)?;
-    let rows: Vec<_> = rows.iter().filter(|row| !row.is_empty()).map(RowModel::from).collect();
     if rows.is_empty() {
         return Ok(Response::text(StatusCode::NOT_FOUND, "No rows found.\r\n"));
     }

@@ -56,7 +56,7 @@ fn get_binary(gateway: &Gateway, target: &Target<'_>) -> Answer {
 /// The cells that the path means. A table or family that does not exist has none.
 fn read(gateway: &Gateway, target: &Target<'_>) -> Result<CellSet, Failure> {
     let rows = match target.spec.is_single_row() {
-        true => read_row(gateway, target),
+        true => read_row(gateway, target)?,
         false => read_range(gateway, target)?,
     };
     match rows {
@@ -66,15 +66,23 @@ fn read(gateway: &Gateway, target: &Target<'_>) -> Result<CellSet, Failure> {
     }
 }
 
-fn read_row(gateway: &Gateway, target: &Target<'_>) -> hblite::Result<Vec<RowModel>> {
-    let row = gateway.table(target.table)?.get(&target::get(&target.spec)?)?;
-    if row.is_empty() {
-        return Ok(Vec::new());
+fn read_row(
+    gateway: &Gateway,
+    target: &Target<'_>,
+) -> Result<hblite::Result<Vec<RowModel>>, Failure> {
+    let get = || gateway.table(target.table)?.get(&target::get(&target.spec)?);
+    let row = match get() {
+        Ok(row) if row.is_empty() => return Ok(Ok(Vec::new())),
+        Ok(row) => row,
+        Err(error) => return Ok(Err(error)),
+    };
+    if !target.request.memory.try_hold(&row) {
+        return Err(Failure::out_of_memory());
     }
     let mut model = RowModel::from(&row);
     // HBase returns one more than the path requests.
     model.cells.truncate(usize::try_from(target.spec.values_max).unwrap_or(0).saturating_add(1));
-    Ok(vec![model])
+    Ok(Ok(vec![model]))
 }
 
 /// Reads the rows of a range up to the limits of the path and of the gateway.
@@ -95,6 +103,9 @@ fn read_range(
             Ok(None) => return Ok(Ok(rows)),
             Err(error) => return Ok(Err(error)),
         };
+        if !target.request.memory.try_hold(row) {
+            return Err(Failure::out_of_memory());
+        }
         let mut model = RowModel::new(row.row());
         for cell in row.cells().take(values_max - values) {
             size += model.push(&cell);

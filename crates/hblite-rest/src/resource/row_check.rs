@@ -117,6 +117,7 @@ pub(super) fn append(gateway: &Gateway, target: &Target<'_>, set: &CellSet) -> A
     if result.is_empty() {
         return Ok(Response::text(StatusCode::NOT_MODIFIED, "Append return empty.\r\n"));
     }
+    target.request.memory.overdraw(&result);
     answer_cells(target, RowModel::from(&result))
 }
 
@@ -140,6 +141,7 @@ pub(super) fn increment(gateway: &Gateway, target: &Target<'_>, set: &CellSet) -
     if result.is_empty() {
         return Ok(Response::text(StatusCode::NOT_MODIFIED, "Increment return empty.\r\n"));
     }
+    target.request.memory.overdraw(&result);
     // HBase returns the row of the request, not the new values.
     answer_cells(target, row.clone())
 }

@@ -71,6 +71,10 @@ fn put_value(gateway: &Gateway, target: &Target<'_>) -> Answer {
     let (family, Some(qualifier)) = java::parse_column(column) else {
         return Err(Failure::bad_request("Bad request"));
     };
+    // In the change, and in the write that is made of it.
+    if !request.memory.try_take(2 * request.body.len()) {
+        return Err(Failure::out_of_memory());
+    }
     let put = Put::new(row).add_at(family, qualifier, timestamp, request.body.as_ref());
     gateway.table(target.table)?.put(&put)?;
     Ok(Response::ok())

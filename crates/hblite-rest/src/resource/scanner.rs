@@ -9,6 +9,7 @@ use crate::failure::{Answer, Failure, is_runtime_exception};
 use crate::gateway::Gateway;
 use crate::java;
 use crate::media::Format;
+use crate::memory::Allowance;
 use crate::model;
 use crate::model::FromBody as _;
 use crate::model::scanner::ScannerModel;
@@ -29,7 +30,8 @@ pub(crate) fn create(gateway: &Gateway, request: &Request, table: &str) -> Answe
         false => Failure::text(StatusCode::SERVICE_UNAVAILABLE, "Unavailable\r\n"),
     })?;
     let now_ms = gateway.connection.now_millis();
-    let id = gateway.scanners.add(rows, model.batch, now_ms);
+    let id = gateway.scanners.add(rows, model.batch, now_ms, &request.memory);
+    let id = id.ok_or_else(Failure::out_of_memory)?;
     Ok(Response::created(&format!("{}/{id}", request.url().trim_end_matches('/'))))
 }
 
@@ -48,18 +50,25 @@ pub(crate) fn answer(gateway: &Gateway, request: &Request, id: &str) -> Answer {
     let cells_max: i32 = number(request, "c", 0)?;
     let Some(scanner) = scanner else { return Ok(Response::not_found()) };
     let mut cells = scanner.cells.lock();
+    if !cells.has_memory() {
+        return Err(Failure::out_of_memory());
+    }
     let answered = match format {
-        Format::Binary => next_cell(&mut cells),
+        Format::Binary => next_cell(&mut cells, &request.memory),
         _ => {
             let limit = if cells_max > 0 { cells_max } else { scanner.batch };
             let size_max = gateway.options.limits.answer_size_max_bytes;
-            next_rows(&mut cells, limit, rows_max, size_max).map(|set| match set.rows.is_empty() {
-                true => Response::new(StatusCode::NO_CONTENT),
-                false => model::answer(&set, format).without_caching(),
+            let set = next_rows(&mut cells, limit, rows_max, size_max, &request.memory);
+            set.map(|set| {
+                set.map(|set| match set.rows.is_empty() {
+                    true => Response::new(StatusCode::NO_CONTENT),
+                    false => model::answer(&set, format).without_caching(),
+                })
             })
         }
     };
-    answered.map_err(|error| failed(gateway, id, error))
+    let answered = answered.map_err(|error| failed(gateway, id, error))?;
+    answered.ok_or_else(Failure::out_of_memory)
 }
 
 fn failed(gateway: &Gateway, id: &str, error: Error) -> Failure {
@@ -73,11 +82,14 @@ fn failed(gateway: &Gateway, id: &str, error: Error) -> Failure {
     }
 }
 
-/// The value of the next cell, as it is.
-fn next_cell(cells: &mut Cells) -> hblite::Result<Response> {
+/// The value of the next cell, as it is; `None` if there is no memory for it.
+fn next_cell(cells: &mut Cells, memory: &Allowance) -> hblite::Result<Option<Response>> {
     let Some(cell) = cells.peek()? else {
-        return Ok(Response::new(StatusCode::NO_CONTENT));
+        return Ok(Some(Response::new(StatusCode::NO_CONTENT)));
     };
+    if !memory.try_hold_cell(&cell) {
+        return Ok(None);
+    }
     let column = [cell.family(), b":", cell.qualifier()].concat();
     let header = HeaderName::from_static;
     let response = Response::ok()
@@ -87,5 +99,5 @@ fn next_cell(cells: &mut Cells) -> hblite::Result<Response> {
         .with_header(header("x-column"), java::encode_base64(&column))
         .with_header(header("x-timestamp"), cell.timestamp().to_string());
     cells.advance();
-    Ok(response)
+    Ok(Some(response))
 }

@@ -1,10 +1,11 @@
 //! `/TABLE/PREFIX*`: a scan in one answer, which is sent while it is read.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use hblite::filter::{Filter, ListOperator, parse_filter};
-use hblite::{ResultScanner, Scan, TimeRange};
+use hblite::{Error, Exception, ResultScanner, Scan, TimeRange};
 use hyper::header::{ACCEPT, CONTENT_ENCODING};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -15,14 +16,16 @@ use crate::failure::{Answer, Failure};
 use crate::gateway::Gateway;
 use crate::java;
 use crate::media::Format;
-use crate::packing;
+use crate::memory::Allowance;
+use crate::packing::{self, Packer};
 use crate::request::Request;
 use crate::response::Response;
 
 /// Bytes of a piece. A shorter answer is sent in one piece.
 const PIECE_SIZE: usize = 64 * 1024;
 /// Pieces waiting to be sent.
-const PIECES_WAITING: usize = 2;
+const PIECES_WAITING: usize = 1;
+const OUT_OF_MEMORY: &str = "the gateway has no memory left for the rest of the answer";
 
 /// A scan that has begun.
 pub(crate) struct Resource<'a> {
@@ -49,7 +52,7 @@ impl<'a> Resource<'a> {
         Ok(Self { request, scanner, limit, stall_timeout })
     }
 
-    pub(crate) fn answer(mut self) -> Answer {
+    pub(crate) fn answer(self) -> Answer {
         let format = Format::accepted(self.request, Format::STRUCTURED)?;
         let is_protobuf = matches!(format, Format::Protobuf | Format::ProtobufIetf);
         if is_protobuf && self.limit < 0 {
@@ -61,43 +64,47 @@ impl<'a> Resource<'a> {
             _ => format.media_type(),
         }
         .to_owned();
-        let mut stream = CellStream::new(format, self.limit);
-        let mut left = u32::try_from(self.limit).unwrap_or(0);
-        let mut piece = Vec::new();
-        let is_whole = fill(&mut self.scanner, &mut stream, &mut left, &mut piece)
-            .map_err(|_| Failure::UNEXPECTED)?;
-        if is_whole {
+        let stream = CellStream::new(format, self.limit);
+        let left = u32::try_from(self.limit).unwrap_or(0);
+        let mut rows = Rows { scanner: self.scanner, stream, left, is_ended: false };
+        let memory = Arc::clone(&self.request.memory);
+        let Some(piece) = rows.piece(&memory).map_err(|_| Failure::UNEXPECTED)? else {
+            return Err(Failure::out_of_memory());
+        };
+        if rows.is_ended {
             return Ok(Response::ok().with_body(&media_type, piece));
         }
         let (sender, receiver) = mpsc::channel(PIECES_WAITING);
         let is_packed = packing::is_wanted(self.request);
         let work = self.request.work.clone();
-        let (mut scanner, stall_timeout) = (self.scanner, self.stall_timeout);
+        let stall_timeout = self.stall_timeout;
         let handle = Handle::current();
         handle.clone().spawn_blocking(move || {
             // Held until the answer is complete: it counts as a request in progress.
             let _work = work;
-            let mut packer = packing::Packer::new(is_packed);
-            let mut is_last = false;
+            let mut packer = Packer::new(is_packed);
+            let account = memory.account();
+            let mut next = Ok((memory, piece));
             loop {
-                let bytes = packer.pack(&piece, is_last);
-                let sent = sender.send(Ok(Bytes::from(bytes)));
-                let sent =
-                    handle.block_on(async { tokio::time::timeout(stall_timeout, sent).await });
-                if !matches!(sent, Ok(Ok(()))) || is_last {
+                let is_last = rows.is_ended || next.is_err();
+                // The client sees an answer that breaks off after an error.
+                let bytes = next.map(|(memory, piece)| memory.hold(packer.pack(piece, is_last)));
+                let sent = sender.send(bytes);
+                let room = async {
+                    sent.await.ok()?;
+                    // The next piece takes memory only when the last one is on its way.
+                    sender.reserve().await.ok().map(drop)
+                };
+                let room =
+                    handle.block_on(async { tokio::time::timeout(stall_timeout, room).await });
+                if !matches!(room, Ok(Some(()))) || is_last {
                     return;
                 }
-                piece.clear();
-                match fill(&mut scanner, &mut stream, &mut left, &mut piece) {
-                    Ok(ended) => is_last = ended,
-                    Err(error) => {
-                        // The client sees an answer that breaks off.
-                        let _ = handle.block_on(async {
-                            tokio::time::timeout(stall_timeout, sender.send(Err(error))).await
-                        });
-                        return;
-                    }
-                }
+                let memory = Arc::new(Allowance::new(account.charge()));
+                next = rows.piece(&memory).and_then(|piece| {
+                    let piece = piece.ok_or_else(|| Error::new(Exception::Io, OUT_OF_MEMORY))?;
+                    Ok((memory, piece))
+                });
             }
         });
         let response = Response::ok().with_pieces(&media_type, receiver);
@@ -108,23 +115,34 @@ impl<'a> Resource<'a> {
     }
 }
 
-/// Appends rows to `piece` until it is full; true if the scan has ended.
-fn fill(
-    scanner: &mut ResultScanner,
-    stream: &mut CellStream,
-    left: &mut u32,
-    piece: &mut Vec<u8>,
-) -> hblite::Result<bool> {
-    while piece.len() < PIECE_SIZE {
-        let row = if *left > 0 { scanner.next_row()? } else { None };
-        let Some(row) = row else {
-            stream.end(piece);
-            return Ok(true);
-        };
-        stream.row(row, piece);
-        *left -= 1;
+/// The rows that an answer does not have yet.
+struct Rows {
+    scanner: ResultScanner,
+    stream: CellStream,
+    /// The maximum number of them.
+    left: u32,
+    is_ended: bool,
+}
+
+impl Rows {
+    /// The next piece of the answer, charged to `memory`; `None` if there is no memory for it.
+    fn piece(&mut self, memory: &Allowance) -> hblite::Result<Option<Bytes>> {
+        let mut piece = Vec::new();
+        while piece.len() < PIECE_SIZE {
+            let row = if self.left > 0 { self.scanner.next_row()? } else { None };
+            let Some(row) = row else {
+                self.stream.end(&mut piece);
+                self.is_ended = true;
+                break;
+            };
+            if !memory.try_hold(row) {
+                return Ok(None);
+            }
+            self.stream.row(row, &mut piece);
+            self.left -= 1;
+        }
+        Ok(Some(piece.into()))
     }
-    Ok(false)
 }
 
 fn scan(request: &Request, path: &str, limit: i32) -> Result<Scan, Failure> {

@@ -29,7 +29,7 @@ const OF_ONE_REGION: &[&str] = &[
 ];
 
 /// Fields of messages: the region of a call, the region of an action of a `Multi`, the scanner of a
-/// `Scan` that goes on, and the name of a region.
+/// `Scan` that continues, and the name of a region.
 const REGION: u32 = 1;
 const ACTION_OF_REGION: u32 = 1;
 const SCANNER_ID: u32 = 3;

@@ -37,6 +37,7 @@ pub(crate) struct Input {
     start: usize,
     /// Bytes that the current message may still have.
     left: usize,
+    /// Whether the message has exactly as many bytes.
     is_framed: bool,
 }
 
@@ -79,12 +80,18 @@ impl Input {
             let message = format!("a frame of {size} bytes; the limit is {size_max}");
             return Err(ProtocolError::TooLarge(message));
         }
-        self.left = size;
-        self.is_framed = true;
+        self.start_sized_message(size);
         Ok(())
     }
 
-    /// Skips the rest of a frame.
+    /// Starts a message of exactly `size` bytes.
+    pub(crate) fn start_sized_message(&mut self, size: usize) {
+        self.give_back();
+        self.left = size;
+        self.is_framed = true;
+    }
+
+    /// Skips the rest of a message whose size is known.
     pub(crate) fn end_message(&mut self) -> Result<()> {
         while self.is_framed && self.left > 0 {
             self.take(self.left.min(CHUNK))?;

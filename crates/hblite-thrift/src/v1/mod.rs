@@ -14,9 +14,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use self::types::{
-    Attributes, BatchMutation, Cells, ColumnDescriptor, Mutation, Rows, TAppend, TIncrement,
-    TRegionInfo, TScan, Texts,
+    BatchMutation, Cells, ColumnDescriptor, Mutation, Rows, TAppend, TIncrement, TRegionInfo,
+    TScan, Texts,
 };
+use crate::attributes::Attributes;
 use crate::fault::Answer;
 use crate::memory::Allowance;
 use crate::protocol::wire::{List, Map};

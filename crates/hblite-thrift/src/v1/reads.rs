@@ -2,8 +2,9 @@
 
 use hblite_model::{Get, LATEST_TIMESTAMP, TimeRange};
 
-use super::types::{Attributes, Cells, Rows, Texts};
+use super::types::{Cells, Rows, Texts};
 use super::{Handler, Text};
+use crate::attributes::Attributes;
 use crate::fault::Answer;
 use crate::store::parse_column;
 

@@ -3,8 +3,9 @@
 use hblite_model::filter::{Filter, parse_filter};
 use hblite_model::{Scan, TimeRange};
 
-use super::types::{Attributes, Rows, TScan, Texts};
+use super::types::{Rows, TScan, Texts};
 use super::{Handler, Text};
+use crate::attributes::Attributes;
 use crate::fault::{Answer, Fault};
 use crate::scanners::{Scanner, check_scan};
 use crate::store::parse_column;

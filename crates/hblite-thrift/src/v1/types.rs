@@ -5,11 +5,9 @@ use hblite_model::{CellRef, RowResult};
 use crate::protocol::error::{ProtocolError, Result};
 use crate::protocol::reader::Reader;
 use crate::protocol::types;
-use crate::protocol::wire::{List, Map, Wire, thrift_struct};
+use crate::protocol::wire::{List, Wire, thrift_struct};
 use crate::protocol::writer::Writer;
 
-/// Attributes of an operation, which clients may send. No filter or coprocessor reads them.
-pub(crate) type Attributes = Map<Vec<u8>, Vec<u8>>;
 /// Values of the type `Text`, which HBase defines as bytes.
 pub(crate) type Texts = List<Vec<u8>>;
 

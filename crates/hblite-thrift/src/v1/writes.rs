@@ -8,8 +8,9 @@ use hblite_model::{
     Mutation, Put, Result,
 };
 
-use super::types::{Attributes, BatchMutation, Cells, Mutation as TMutation, TAppend, TIncrement};
+use super::types::{BatchMutation, Cells, Mutation as TMutation, TAppend, TIncrement};
 use super::{Handler, Text};
+use crate::attributes::{Attributes, time_to_live_ms};
 use crate::fault::{Answer, Fault, is_runtime};
 use crate::protocol::wire::List;
 use crate::store::parse_column;
@@ -31,11 +32,11 @@ impl Handler {
         row: Text,
         mutations: List<TMutation>,
         timestamp: i64,
-        _: Attributes,
+        attributes: Attributes,
     ) -> Answer<()> {
         let run = || {
             let table = self.store.table(&table)?;
-            let changes = RowChanges::new(&row, &mutations, timestamp)?;
+            let changes = RowChanges::new(&row, &mutations, timestamp, &attributes)?;
             if let Some(delete) = &changes.delete {
                 table.delete(delete)?;
                 if changes.put.is_some() && timestamp == LATEST_TIMESTAMP {
@@ -70,12 +71,12 @@ impl Handler {
         table: Text,
         batches: List<BatchMutation>,
         timestamp: i64,
-        _: Attributes,
+        attributes: Attributes,
     ) -> Answer<()> {
         let (mut puts, mut deletes) = (Vec::new(), Vec::new());
         for batch in &batches.0 {
             check_row(&batch.row, timestamp)?;
-            let changes = RowChanges::new(&batch.row, &batch.mutations, timestamp)?;
+            let changes = RowChanges::new(&batch.row, &batch.mutations, timestamp, &attributes)?;
             if changes.has_put_of_family {
                 return Err(Fault::Internal);
             }
@@ -214,7 +215,12 @@ struct RowChanges {
 impl RowChanges {
     /// # Errors
     /// `IllegalArgument` for a put without a family.
-    fn new(row: &[u8], mutations: &List<TMutation>, timestamp: i64) -> Result<Self> {
+    fn new(
+        row: &[u8],
+        mutations: &List<TMutation>,
+        timestamp: i64,
+        attributes: &Attributes,
+    ) -> Result<Self> {
         let mut changes = Self { put: None, delete: None, has_put_of_family: false };
         for mutation in &mutations.0 {
             let durability = durability(mutation.write_to_wal);
@@ -236,6 +242,9 @@ impl RowChanges {
                 }
                 (false, None) => changes.has_put_of_family = true,
             }
+        }
+        if let Some(time_to_live_ms) = time_to_live_ms(attributes) {
+            changes.put = changes.put.map(|put| put.with_time_to_live_ms(time_to_live_ms));
         }
         Ok(changes)
     }

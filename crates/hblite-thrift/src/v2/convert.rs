@@ -9,6 +9,7 @@ use hblite_wire::convert;
 use hblite_wire::pb;
 use prost::Message as _;
 
+use crate::attributes::time_to_live_ms;
 use crate::scanners::check_scan;
 
 use super::types::{
@@ -112,7 +113,10 @@ pub(super) fn put(wanted: &TPut) -> Result<Put> {
     }
     // What HBase checks when it constructs a Put, whatever its cells.
     Put::at(&wanted.row, timestamp).add("f", "", "").as_mutation().check()?;
-    Ok(put)
+    Ok(match wanted.attributes.as_ref().and_then(time_to_live_ms) {
+        Some(time_to_live_ms) => put.with_time_to_live_ms(time_to_live_ms),
+        None => put,
+    })
 }
 
 /// # Errors
@@ -163,9 +167,12 @@ pub(super) fn row_mutations(wanted: &TRowMutations) -> Result<RowMutations> {
 }
 
 pub(super) fn increment(wanted: &TIncrement) -> Increment {
-    let increment = Increment::new(&wanted.row)
+    let mut increment = Increment::new(&wanted.row)
         .with_durability(durability(wanted.durability))
         .with_returned_results(wanted.return_results.unwrap_or(true));
+    if let Some(time_to_live_ms) = wanted.attributes.as_ref().and_then(time_to_live_ms) {
+        increment = increment.with_time_to_live_ms(time_to_live_ms);
+    }
     let columns = wanted.columns.0.iter();
     columns.fold(increment, |increment, column| {
         increment.add(&column.family, &column.qualifier, column.amount)
@@ -173,9 +180,12 @@ pub(super) fn increment(wanted: &TIncrement) -> Increment {
 }
 
 pub(super) fn append(wanted: &TAppend) -> Append {
-    let append = Append::new(&wanted.row)
+    let mut append = Append::new(&wanted.row)
         .with_durability(durability(wanted.durability))
         .with_returned_results(wanted.return_results.unwrap_or(true));
+    if let Some(time_to_live_ms) = wanted.attributes.as_ref().and_then(time_to_live_ms) {
+        append = append.with_time_to_live_ms(time_to_live_ms);
+    }
     let columns = wanted.columns.0.iter();
     columns.fold(append, |append, column| {
         append.add(&column.family, &column.qualifier, column.value.as_slice())

@@ -26,11 +26,10 @@ fn text(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(failed)
 }
 
+/// Without a namespace, or with an empty one, the table is in `default`.
 pub(super) fn table_name(name: &TTableName) -> Result<TableName> {
-    match &name.ns {
-        Some(namespace) => TableName::new(text(namespace)?, text(&name.qualifier)?),
-        None => TableName::new("default", text(&name.qualifier)?),
-    }
+    let namespace = name.ns.as_deref().filter(|namespace| !namespace.is_empty());
+    TableName::new(text(namespace.unwrap_or(b"default"))?, text(&name.qualifier)?)
 }
 
 pub(super) fn to_table_name(name: &TableName) -> TTableName {

@@ -4,6 +4,7 @@
 
 use hblite_model::RowResult;
 
+use crate::attributes::Attributes;
 use crate::protocol::error::{ProtocolError, Result};
 use crate::protocol::reader::Reader;
 use crate::protocol::types;
@@ -11,8 +12,6 @@ use crate::protocol::wire::{List, Map, Wire, thrift_struct};
 use crate::protocol::writer::Writer;
 
 type Bytes = Vec<u8>;
-/// Attributes of an operation, which clients may send. No filter or coprocessor reads them.
-type Attributes = Map<Bytes, Bytes>;
 
 thrift_struct! {
     /// A range of timestamps, the end excluded.

@@ -109,9 +109,9 @@ pub fn region_actions<'a>(
     for (index, action) in actions {
         let mut message = pb::Action { index: Some(index), ..pb::Action::default() };
         match action {
-            Action::Get(get) => message.get = Some(get_message(get)?),
+            Action::Get(get) => message.get = Some(get_message(get)?.into()),
             Action::Mutation(mutation) => {
-                message.mutation = Some(mutation_message(mutation, codec, block));
+                message.mutation = Some(mutation_message(mutation, codec, block).into());
             }
             Action::RowMutations(mutations) => {
                 atomic.push((index, mutations));
@@ -126,7 +126,7 @@ pub fn region_actions<'a>(
     for (index, mutations) in atomic {
         let mut part = of_region(true);
         for mutation in mutations.mutations() {
-            let mutation = Some(mutation_message(mutation, codec, block));
+            let mutation = Some(mutation_message(mutation, codec, block).into());
             part.action.push(pb::Action { index: Some(index), mutation, ..pb::Action::default() });
         }
         parts.push(part);

@@ -96,7 +96,7 @@ pub(super) fn print_index(out: &mut dyn Write, reader: &HFileReader) -> Result<(
     Ok(())
 }
 
-/// The header of each block, those behind the data included.
+/// The header of each block, including those after the data.
 pub(super) fn print_headers(out: &mut dyn Write, reader: &HFileReader) -> Result<(), Failure> {
     writeln!(out, "Block Headers:")?;
     for item in reader.block_headers() {

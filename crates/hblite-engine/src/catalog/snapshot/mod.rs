@@ -134,13 +134,13 @@ impl Procedures<'_> {
         exists.map_err(|error| Error::io("cannot look for", &dir, error))
     }
 
-    /// Durable on return. A snapshot that contains foreign files goes to the archive.
+    /// Durable on return. A snapshot that contains foreign files is set aside.
     fn remove_snapshot(&self, name: &str) -> Result<()> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let (dir, working) = (layout.snapshot_dir(name), layout.snapshot_working_dir(name));
         let foreign = foreign_entry(fs, &dir, Shape::Snapshot);
         if let Some(path) = foreign.map_err(|error| Error::io("cannot list", &dir, error))? {
-            let moved = layout.archive_dir_of(fs, &dir)?;
+            let moved = layout.set_aside(fs, &dir)?;
             self.context.note_moved(&dir, moved.as_deref(), &path);
             return Ok(());
         }

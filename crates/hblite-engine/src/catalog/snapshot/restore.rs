@@ -240,7 +240,7 @@ impl Procedures<'_> {
         let mut names = HashSet::new();
         for entry in orphans::list(fs, source.dir)? {
             let path = source.dir.join(&entry.name);
-            // Where a list says what must be there, files of others are in nobody's way.
+            // A list says what must be there, so files that hblite did not write do no harm.
             if listed.is_some() && (entry.is_dir || !is_store_file_name(&entry.name)) {
                 continue;
             }
@@ -278,16 +278,14 @@ impl Procedures<'_> {
         let name = self.context.random_name();
         let name = half.loaded_id().map_or(name.clone(), |id| loaded_name(&name, id));
         let has_tags = reader.has_tags_and_mvcc().0;
-        let options = HFileWriterOptions {
-            encoding: reader.encoding(),
-            compression: reader.compression(),
-            bloom: reader.bloom_type(),
-            bloom_prefix_length: u32::try_from(reader.bloom_prefix_length()).unwrap_or(0),
-            include_tags: has_tags,
-            comparator: reader.comparator(),
-            create_time: reader.create_time().unwrap_or(0),
-            ..HFileWriterOptions::default()
-        };
+        let options = HFileWriterOptions::default()
+            .with_encoding(reader.encoding())
+            .with_compression(reader.compression())
+            .with_bloom(reader.bloom_type())
+            .with_bloom_prefix_length(u32::try_from(reader.bloom_prefix_length()).unwrap_or(0))
+            .with_tags(has_tags)
+            .with_comparator(reader.comparator())
+            .with_create_time(reader.create_time().unwrap_or(0));
         let path = dir.join(name);
         let mut writer = HFileWriter::create(fs, &path, options)?;
         let mut scanner = half.scanner(u64::MAX).verifying();

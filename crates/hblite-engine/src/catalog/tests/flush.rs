@@ -322,7 +322,7 @@ fn a_region_closes_although_old_logs_stay() {
 }
 
 /// Memory of all regions is full of one that is below its own flush size; a write to another region
-/// must not wait for it in vain.
+/// must not wait for it forever.
 #[test]
 fn the_largest_region_is_flushed_when_memory_is_full() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());

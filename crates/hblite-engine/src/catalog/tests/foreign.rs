@@ -3,7 +3,7 @@
 //! Each test prepares a store and puts a file of its own into every directory of its tables and
 //! snapshots. Then a procedure is cut off after the 1st, 2nd, 3rd, … operation on the disk, and the
 //! store is opened on what a kill and power cuts leave. The open must succeed, the procedure must
-//! be done or not, and every file of others must be in its place, or in the archive in a directory
+//! be done or not, and every file of others must be in its place, or set aside in a directory
 //! that the open report names.
 
 use std::collections::BTreeMap;
@@ -78,7 +78,7 @@ fn verify(
                 .moved
                 .iter()
                 .map(|moved| &moved.to)
-                .chain(&report.archived)
+                .chain(&report.set_aside)
                 .any(|dir| now.starts_with(dir))
         };
         let is_known = now.iter().any(|now| now == path || is_reported(now));
@@ -255,6 +255,12 @@ fn restore_snapshot() {
         let restore = |engine: &Arc<Engine>| engine.procedures().restore_snapshot("s", fail_safe);
         check(with_snapshot, restore, false);
     }
+}
+
+#[test]
+fn clone_of_a_snapshot() {
+    let clone = |engine: &Arc<Engine>| engine.procedures().clone_snapshot("s", &name("c"), &Ok);
+    check(with_snapshot, clone, true);
 }
 
 #[test]

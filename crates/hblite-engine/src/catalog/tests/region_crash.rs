@@ -1,4 +1,4 @@
-//! Regions that crash while the store goes on.
+//! Regions that crash while the store keeps running.
 
 use std::path::Path;
 use std::sync::Arc;

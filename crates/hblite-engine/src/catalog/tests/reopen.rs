@@ -192,21 +192,21 @@ fn orphans_are_taken_away() {
     assert_eq!(report.removed, expected);
     let from: Vec<_> = report.moved.iter().map(|moved| moved.from.clone()).collect();
     assert_eq!(from, moved.each_ref().map(|(dir, _)| dir.clone()));
-    let archive = Path::new(DIR).join(format!("archive/hblite-{}-moved", engine.store_id()));
+    let aside = Path::new(DIR).join(format!("hblite-{}-moved", engine.store_id()));
     for (place, (_, file)) in report.moved.iter().zip(&moved) {
         assert!(!fs.exists(&place.from).unwrap() && fs.exists(&place.to.join(file)).unwrap());
-        assert!(place.to.starts_with(&archive), "{place}");
+        assert!(place.to.starts_with(&aside), "{place}");
         assert!(place.to.ends_with(place.from.strip_prefix(DIR).unwrap()), "{place}");
     }
     assert!(kept.iter().all(|path| fs.exists(path).unwrap()));
     assert_eq!(rows(&engine, "t").unwrap(), [""; 0]);
     drop(engine);
-    // From then on they are listed as what is in the archive.
+    // From then on they are listed as what is set aside.
     let engine = open(&fs).unwrap();
     let again = engine.catalog().open_report();
     assert!(again.moved.is_empty() && again.removed.is_empty());
-    let numbers = (1..=moved.len()).map(|number| archive.join(number.to_string()));
-    assert_eq!(again.archived, numbers.collect::<Vec<_>>());
+    let numbers = (1..=moved.len()).map(|number| aside.join(number.to_string()));
+    assert_eq!(again.set_aside, numbers.collect::<Vec<_>>());
     assert!(again.lines().any(|line| line.contains("hblite check --clean")));
 }
 
@@ -240,7 +240,7 @@ fn foreign_files_in_tables_outlive_them() {
                 .and_then(|()| engine.procedures().drop_table(&name("t")))
         },
     ];
-    let moved = Path::new(DIR).join(format!("archive/hblite-{}-moved", engine.store_id()));
+    let moved = Path::new(DIR).join(format!("hblite-{}-moved", engine.store_id()));
     for (number, remove) in (1..).zip(removals) {
         if number != 4 || !engine.catalog().table_exists(&name("t")) {
             let _ = engine

@@ -128,7 +128,7 @@ fn salvage_goes_on_without_what_is_lost() {
     assert_refused(&changed, &files[0]);
     let (_, notes) = salvaged(&changed);
     assert!(notes.len() == 1 && notes[0].what.contains("was moved to"), "{notes:?}");
-    assert!(!changed.files("/archive/").is_empty());
+    assert!(!changed.files("-moved/").is_empty());
     assert_clean(&changed);
 }
 

@@ -155,25 +155,53 @@ fn durable_names_are_synced_once() {
 }
 
 #[test]
-fn archived_directories_never_overwrite_each_other() {
+fn directories_set_aside_never_overwrite_each_other() {
     let fs = MemFileSystem::new();
     let layout = store_layout();
     let dir = layout.region_dir(&region());
     let mut places = Vec::new();
     for _ in 0..3 {
         fs.create_dir_all(&dir).unwrap();
-        places.push(layout.archive_dir_of(&fs, &dir).unwrap().unwrap());
+        places.push(layout.set_aside(&fs, &dir).unwrap().unwrap());
     }
-    assert_eq!(layout.archive_dir_of(&fs, &dir).unwrap(), None);
+    assert_eq!(layout.set_aside(&fs, &dir).unwrap(), None);
     assert!(places.iter().all(|place| fs.exists(place).unwrap()));
     assert_ne!(places[0], places[1]);
     assert_ne!(places[1], places[2]);
 }
 
-/// Wherever the power fails, the archived directory is in its old place or in the new one,
+/// HBase's cleaner deletes files in the archive that no snapshot lists: what an earlier version set
+/// aside there is taken out, next to what was set aside since.
+#[test]
+fn what_was_set_aside_in_the_archive_is_taken_out_of_it() {
+    let fs = MemFileSystem::new();
+    let layout = store_layout();
+    let former = layout.archive_dir().join(layout.moved_dir().file_name().unwrap());
+    layout.take_moved_out_of_archive(&fs).unwrap();
+    assert!(!fs.exists(&former).unwrap() && !fs.exists(&layout.moved_dir()).unwrap());
+    let write = |path: &Path, content: &[u8]| {
+        fs.create_dir_all(path.parent().unwrap()).unwrap();
+        fs.write_atomically(path, content).unwrap();
+    };
+    write(&layout.moved_dir().join("3/data/t/new"), b"new");
+    write(&former.join("2/data/t/second"), b"second");
+    write(&former.join("10/data/t/third"), b"third");
+    write(&layout.archive_dir().join("data/default/t/f"), b"linked");
+    layout.take_moved_out_of_archive(&fs).unwrap();
+    assert!(!fs.exists(&former).unwrap());
+    assert!(fs.exists(&layout.archive_dir().join("data/default/t/f")).unwrap());
+    let moved = layout.moved_dirs(&fs).unwrap();
+    let names = ["new", "second", "third"];
+    assert_eq!(moved.len(), names.len());
+    for (dir, name) in moved.iter().zip(names) {
+        assert_eq!(fs.read(&dir.join("data/t").join(name)).unwrap(), name.as_bytes());
+    }
+}
+
+/// Wherever the power fails, the directory set aside is in its old place or in the new one,
 /// complete.
 #[test]
-fn a_directory_is_archived_durably() {
+fn a_directory_is_set_aside_durably() {
     for operations in 0.. {
         let fs = CrashFileSystem::new();
         let layout = store_layout();
@@ -192,7 +220,7 @@ fn a_directory_is_archived_durably() {
             assert!(retired.is_err() || found[0] == &target, "{operations}");
         }
         if let Ok(retired) = retired {
-            assert_eq!(retired, Retired::Archived(target));
+            assert_eq!(retired, Retired::SetAside(target));
             return;
         }
     }

@@ -20,6 +20,11 @@ impl RowCounts {
         self.scanned += u64::from(!is_cut);
         self.filtered += u64::from(!is_given);
     }
+
+    /// Counts rows that were returned completely.
+    pub(super) fn count_given(&mut self, rows: u64) {
+        self.scanned += rows;
+    }
 }
 
 impl<S: KeyValueScanner> RegionScanner<S> {

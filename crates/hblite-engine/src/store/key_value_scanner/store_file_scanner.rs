@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use hblite_hfile::HFileScanner;
+use hblite_hfile::{BlockCells, HFileScanner};
 use hblite_model::cell::{CellRef, key};
 use hblite_model::{CellComparator, Result};
 
@@ -66,6 +66,19 @@ impl StoreFileScanner {
             read_point: (file.cell_sequence_id_max() > read_point).then_some(read_point),
             loaded_id: file.loaded_id(),
             scanner: HFileScanner::new(Arc::clone(reader)),
+            is_outside: false,
+        }
+    }
+
+    /// A scanner of a whole file, of which all cells are visible.
+    #[cfg(test)]
+    pub(crate) fn over(reader: Arc<hblite_hfile::HFileReader>) -> Self {
+        Self {
+            comparator: reader.comparator(),
+            bounds: None,
+            read_point: None,
+            loaded_id: None,
+            scanner: HFileScanner::new(reader),
             is_outside: false,
         }
     }
@@ -182,6 +195,17 @@ impl KeyValueScanner for StoreFileScanner {
             Some(behind) => Ok(WalkedBack::AtStart { behind }),
             None => walk_back_by_steps(self, 0, row),
         }
+    }
+
+    #[inline]
+    fn block(&self) -> Option<(BlockCells<'_>, usize)> {
+        let shows_all =
+            self.read_point.is_none() && self.bounds.is_none() && self.loaded_id.is_none();
+        if shows_all { self.scanner.block() } else { None }
+    }
+
+    fn move_in_block(&mut self, cell: usize, cells_read: u64) {
+        self.scanner.move_in_block(cell, cells_read);
     }
 
     fn seek_last(&mut self) -> Result<bool> {

@@ -47,6 +47,19 @@ impl DeleteTracker {
         self.has_column = false;
     }
 
+    /// Continues after a `DeleteFamily` and a `DeleteColumn` of the last column, `qualifier`, with
+    /// these timestamps.
+    pub(super) fn resume(&mut self, qualifier: &[u8], family: Option<i64>, column: Option<i64>) {
+        self.family_timestamp = family;
+        if let Some(timestamp) = column {
+            self.has_column = true;
+            self.qualifier.clear();
+            self.qualifier.extend_from_slice(qualifier);
+            self.type_code = CellType::DeleteColumn.code();
+            self.timestamp = timestamp;
+        }
+    }
+
     /// Records a marker.
     pub(super) fn add(&mut self, marker: &CellRef<'_>) {
         let timestamp = marker.timestamp();

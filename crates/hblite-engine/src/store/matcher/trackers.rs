@@ -73,6 +73,19 @@ impl Trackers {
         }
     }
 
+    /// Continues after markers of the family and of the last column, `qualifier`, with these
+    /// timestamps.
+    pub(super) fn resume_markers(
+        &mut self,
+        qualifier: &[u8],
+        family: Option<i64>,
+        column: Option<i64>,
+    ) {
+        if let Self::Wildcard { deletes, .. } = self {
+            deletes.resume(qualifier, family, column);
+        }
+    }
+
     /// Resets the state for the next row.
     #[inline]
     pub(super) fn reset(&mut self) {

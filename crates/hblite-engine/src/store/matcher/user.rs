@@ -33,6 +33,16 @@ pub(crate) struct PlainRules {
     pub(crate) oldest_unexpired: i64,
 }
 
+impl PlainRules {
+    /// Whether these rules apply to the cell, which has this timestamp.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self, cell: &CellRef<'_>, timestamp: i64) -> bool {
+        cell.type_code() == CellType::Put.code()
+            && timestamp >= self.oldest_unexpired
+            && cell.tags().is_empty()
+    }
+}
+
 /// The versions of the current column that passed a filter.
 #[derive(Debug, Default)]
 struct FilteredVersions {
@@ -90,6 +100,17 @@ impl UserScanMatcher {
     /// column `qualifier`, of which the last included one has this timestamp.
     pub(crate) fn resume_row(&mut self, qualifier: &[u8], versions: i32, timestamp: i64) {
         self.trackers.resume_column(qualifier, versions, timestamp);
+    }
+
+    /// Continues in a row after a `DeleteFamily` and a `DeleteColumn` of the last column,
+    /// `qualifier`, with these timestamps.
+    pub(crate) fn resume_markers(
+        &mut self,
+        qualifier: &[u8],
+        family: Option<i64>,
+        column: Option<i64>,
+    ) {
+        self.trackers.resume_markers(qualifier, family, column);
     }
 
     /// A new row begins.

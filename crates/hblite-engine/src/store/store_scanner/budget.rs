@@ -65,6 +65,12 @@ impl RowBudget {
         self.work_left = self.work_left.saturating_sub(1);
     }
 
+    /// The same for this many cells.
+    #[inline]
+    pub(super) fn work_on_keys(&mut self, cells: usize) {
+        self.work_left = self.work_left.saturating_sub(cells as u64);
+    }
+
     /// Counts a cell. A cell that a filter evaluates takes longer: it counts as four, plus one per
     /// KiB of its value.
     #[inline]

@@ -1,39 +1,115 @@
-//! The fast path through a row: all columns, no filter, no markers, nothing expired.
+//! The fast path through a row: all columns, no filter, nothing expired, simple markers.
 //!
 //! Most scans and most rows are like that. Then a cell needs one look at its key: it is an older
-//! version of the previous column, or the first of a new one. The first cell that is not plain (a
-//! marker, tags, an expired timestamp) ends the fast path, and the matcher continues in the middle
-//! of the row as if it had seen all of it.
+//! version of the previous column, or the first of a new one. A marker of a whole column or of the
+//! family only adds what it hides. The first cell that is neither (another marker, tags, an expired
+//! timestamp) ends the fast path, and the matcher continues in the middle of the row as if it had
+//! seen all of it.
 
 use hblite_model::Result;
-use hblite_model::cell::{CellType, key};
+use hblite_model::cell::{CellRef, CellType, key};
 
 use super::{CellSink, RowBudget, StoreScanner};
 use crate::store::key_value_scanner::KeyValueScanner;
 use crate::store::matcher::PlainRules;
 
+/// Hidden cells of a row that are passed step by step; beyond them, columns are left by a seek.
+const HIDDEN_STEPS_MAX: usize = 16;
+
 /// The state of the fast path.
 pub(super) struct PlainRows {
     rules: PlainRules,
-    column: LastColumn,
+    pub(super) column: LastColumn,
+    /// Memory for the key of another column.
+    pub(super) spare_key: Vec<u8>,
+    pub(super) markers: Markers,
     /// The scan has paused within a row.
     is_paused: bool,
 }
 
+/// What the markers of the current row hide.
+#[derive(Default)]
+pub(super) struct Markers {
+    /// The timestamp of the newest `DeleteFamily`: it hides the cells up to it.
+    family: Option<i64>,
+    /// The timestamp of the `DeleteColumn` in the last column: it hides the rest of the column.
+    column: Option<i64>,
+    /// Hidden cells that were passed step by step.
+    hidden: usize,
+}
+
+impl Markers {
+    /// Whether nothing is hidden.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.family.is_none() && self.column.is_none()
+    }
+
+    /// Whether a cell of `column` is hidden. The first cell of another column than the last ends
+    /// what the last column's marker hides.
+    #[inline]
+    fn hide(&mut self, last: &LastColumn, column: &[u8], timestamp: i64) -> bool {
+        if self.column.is_some() {
+            if last.key == column {
+                return true;
+            }
+            self.column = None;
+        }
+        self.family.is_some_and(|family| timestamp <= family)
+    }
+
+    /// Adds a marker; false, and nothing happens, if it is of another kind or needs a closer look.
+    #[inline]
+    fn add(&mut self, marker: &CellRef<'_>, last: &mut LastColumn, rules: &PlainRules) -> bool {
+        let (type_code, timestamp) = (marker.type_code(), marker.timestamp());
+        if timestamp < rules.oldest_unexpired || !marker.tags().is_empty() {
+            return false;
+        }
+        let column = key::without_version(marker.key());
+        if type_code == CellType::DeleteColumn.code() && !marker.qualifier().is_empty() {
+            last.enter(column);
+            self.column = Some(timestamp);
+        } else if type_code == CellType::DeleteFamily.code() {
+            last.enter(column);
+            self.family = self.family.max(Some(timestamp));
+        } else {
+            return false;
+        }
+        true
+    }
+}
+
 /// The previous column.
 #[derive(Default)]
-struct LastColumn {
+pub(super) struct LastColumn {
     /// Row, family and qualifier, in the layout of a key.
-    key: Vec<u8>,
+    pub(super) key: Vec<u8>,
     /// Versions seen so far; 0 if the row has had no column yet.
-    versions: i32,
+    pub(super) versions: i32,
     /// Timestamp of the last version that was returned.
-    timestamp: i64,
+    pub(super) timestamp: i64,
 }
 
 impl PlainRows {
     pub(super) fn new(rules: PlainRules) -> Self {
-        Self { rules, column: LastColumn::default(), is_paused: false }
+        Self {
+            rules,
+            column: LastColumn::default(),
+            spare_key: Vec::new(),
+            markers: Markers::default(),
+            is_paused: false,
+        }
+    }
+
+    /// Which cells are plain, and how many versions are returned.
+    #[inline]
+    pub(super) fn rules(&self) -> PlainRules {
+        self.rules
+    }
+
+    /// The next cell continues the row of the last column.
+    pub(super) fn resume(&mut self) {
+        self.is_paused = true;
     }
 
     /// Whether the scan has paused within a row that has been plain so far.
@@ -44,6 +120,22 @@ impl PlainRows {
 }
 
 impl LastColumn {
+    /// Makes `column`, a key without a version, the last one.
+    #[inline]
+    pub(super) fn set(&mut self, column: &[u8], versions: i32, timestamp: i64) {
+        self.key.clear();
+        self.key.extend_from_slice(column);
+        (self.versions, self.timestamp) = (versions, timestamp);
+    }
+
+    /// Makes `column` the last one, without a version so far, unless it is.
+    #[inline]
+    fn enter(&mut self, column: &[u8]) {
+        if self.versions == 0 || self.key != column {
+            self.set(column, 0, 0);
+        }
+    }
+
     /// Counts a cell of `column` and returns whether it is another version to return.
     #[inline]
     fn count(&mut self, column: &[u8], timestamp: i64, versions_max: i32) -> bool {
@@ -89,45 +181,68 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         budget: &mut RowBudget,
         sink: &mut C,
     ) -> Result<(usize, bool)> {
-        let Some(PlainRows { rules, column: last, is_paused }) = &mut self.plain else {
-            return Ok((0, false));
-        };
         let mut returned = 0;
-        if !std::mem::take(is_paused) {
-            last.versions = 0;
+        if let Some(plain) = &mut self.plain
+            && !std::mem::take(&mut plain.is_paused)
+        {
+            plain.column.versions = 0;
+            plain.markers = Markers::default();
         }
-        while let Some(cell) = self.cursor.heap.current() {
-            let timestamp = cell.timestamp();
-            if cell.type_code() != CellType::Put.code()
-                || timestamp < rules.oldest_unexpired
-                || !cell.tags().is_empty()
-            {
-                return Ok((returned, false));
+        while let (Some(PlainRows { rules, column: last, markers, .. }), Some(cell)) =
+            (&mut self.plain, self.cursor.heap.current())
+        {
+            let (column, timestamp) = (key::without_version(cell.key()), cell.timestamp());
+            let mut is_column_done = false;
+            if !rules.is_plain(&cell, timestamp) {
+                if !markers.add(&cell, last, rules) {
+                    return Ok((returned, false));
+                }
+            } else if markers.hide(last, column, timestamp) {
+                markers.hidden += 1;
+                is_column_done = markers.hidden > HIDDEN_STEPS_MAX;
+            } else {
+                if last.count(column, timestamp, rules.versions_max) {
+                    sink.push(&cell);
+                    returned += 1;
+                }
+                is_column_done = last.versions > rules.versions_max;
             }
             self.cursor.cells_examined += 1;
             budget.work_on_key();
-            let column = key::without_version(cell.key());
-            if last.count(column, timestamp, rules.versions_max) {
-                sink.push(&cell);
-                returned += 1;
-            }
-            if last.versions > rules.versions_max {
+            if is_column_done {
                 self.cursor.go_to_next_column(None)?;
             } else {
                 self.cursor.step()?;
             }
-            let next = self.cursor.heap.current_key();
-            if next.is_none_or(|next| !key::is_same_row(key::row(next), last.row())) {
+            if !self.is_in_last_row() {
                 break;
             }
+            let hides_nothing = self.plain.as_ref().is_some_and(|plain| plain.markers.is_empty());
+            if hides_nothing && budget.work_left() > 0 {
+                let read = self.visit_block_cells(budget.work_left(), sink)?;
+                returned += read;
+                budget.work_on_keys(read);
+                if read > 0 && !self.is_in_last_row() {
+                    break;
+                }
+            }
             if budget.pauses() {
-                *is_paused = true;
+                self.plain.iter_mut().for_each(PlainRows::resume);
                 return Ok((returned, true));
             }
         }
         self.cursor.row.leave();
         self.is_closed = self.is_get;
         Ok((returned, true))
+    }
+
+    /// Whether the cell at the scanner belongs to the row of the last column.
+    #[inline]
+    fn is_in_last_row(&self) -> bool {
+        let (Some(plain), Some(next)) = (&self.plain, self.cursor.heap.current_key()) else {
+            return false;
+        };
+        key::is_same_row(key::row(next), plain.column.row())
     }
 
     /// Continues the row at a cell that is not plain.
@@ -143,13 +258,16 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         }
         self.count = 0;
         self.matcher.begin_row();
-        if let Some(PlainRows { column: last, .. }) = &self.plain
-            && last.versions > 0
+        if let Some(PlainRows { column: last, markers, .. }) = &self.plain
+            && (last.versions > 0 || !markers.is_empty())
         {
             let at = last.row().len() + key::ROW_LENGTH_SIZE;
             let family_length = last.key[at] as usize;
             let qualifier = &last.key[at + key::FAMILY_LENGTH_SIZE + family_length..];
-            self.matcher.resume_row(qualifier, last.versions, last.timestamp);
+            if last.versions > 0 {
+                self.matcher.resume_row(qualifier, last.versions, last.timestamp);
+            }
+            self.matcher.resume_markers(qualifier, markers.family, markers.column);
         }
         self.read_row(&mut None, budget, sink)
     }

@@ -349,7 +349,7 @@ fn a_sound_log_is_all_data_and_says_whether_it_was_closed() {
 
 /// Segments that a salvage could not read completely are not removed with those that it flushed.
 #[test]
-fn a_salvage_moves_files_that_are_no_segments_to_the_archive() {
+fn a_salvage_sets_files_aside_that_are_no_segments() {
     let log = Log::new(24, STORE, true);
     let mut files = log.files.clone();
     let (newest, second) = (log.newest(), log.segments()[1].clone());
@@ -358,10 +358,10 @@ fn a_salvage_moves_files_that_are_no_segments_to_the_archive() {
     for round in 0..2 {
         let (kept, report) = replay_with(&env, true).unwrap();
         let wal = Wal::open(&env, Path::new(DIR), small(), &report).unwrap();
-        let archive = Path::new("/db/archive/WALs");
-        let names = env.fs.list_dir(archive).unwrap();
-        assert_eq!(names.len(), 1 + round);
-        let content = env.fs.read(&archive.join(&names[0].name)).unwrap();
+        let aside = Path::new("/db").join(format!("hblite-{STORE}-moved"));
+        let name = Path::new("WALs").join(second.file_name().unwrap());
+        assert_eq!(env.fs.list_dir(&aside).unwrap().len(), 1 + round);
+        let content = env.fs.read(&aside.join("1").join(name)).unwrap();
         assert_eq!(content, b"not a segment");
         assert!(kept.len() < log.writes.len() && env.fs.exists(&newest).unwrap());
         assert!(!env.fs.exists(&second).unwrap());

@@ -2,8 +2,8 @@
 //!
 //! `format`: every byte of damage is detected, every cut leaves a prefix. `damage`: whatever
 //! happens to a file of a log of several segments is detected. `version_1`: older logs are read.
-//! `full_disk`: a write that fails is undone, and writes go on when there is space. `crash`: what
-//! each durability promises is there after a kill and a power cut. `lifecycle`: segments,
+//! `full_disk`: a write that fails is undone, and writes continue when there is space. `crash`:
+//! what each durability promises is there after a kill and a power cut. `lifecycle`: segments,
 //! accounting, failures and threads. `hold`: the log up to one moment, for a copy. `place`: a log
 //! whose directory is gone.
 

@@ -93,7 +93,7 @@ impl<'b> Deltas<'b> {
         Ok(())
     }
 
-    /// All numbers as lengths, `count_max` of them at most, and the bytes behind the last block.
+    /// All numbers as lengths, at most `count_max` of them, and the bytes after the last block.
     pub(super) fn lengths(mut self, count_max: usize) -> Result<(Vec<usize>, &'b [u8])> {
         let mut lengths = Vec::new();
         while let Some(number) = self.next_number()? {

@@ -82,7 +82,7 @@ fn bits(bytes: &[u8], at: u64, width: u32) -> u32 {
     wide_bits(bytes, at, width) as u32
 }
 
-/// The number of `width` bits, 64 at most, from bit `at` on. Bits behind the end are zero.
+/// The number of `width` bits, 64 at most, from bit `at` on. Bits after the end are zero.
 pub(super) fn wide_bits(bytes: &[u8], at: u64, width: u32) -> u64 {
     let (first, shift) = ((at / 8) as usize, at % 8);
     let mut window = 0_u128;

@@ -65,7 +65,7 @@ pub fn page(results: &[RunResult]) -> String {
         ("{{style}}", STYLE.to_owned()),
         ("{{title}}", escaped(&format!("Where the load lands: {}", studies.join(", ")))),
         ("{{summary}}", results.first().map(summary_of_run).unwrap_or_default()),
-        ("{{bars}}", bars::svg(results, Theme::PAGE)),
+        ("{{servers}}", bars::svg(results, Theme::PAGE).map(servers).unwrap_or_default()),
         ("{{trade-off}}", trade_offs(results)),
         ("{{tables}}", tables(results).iter().map(html).collect()),
         ("{{data}}", json),
@@ -96,14 +96,26 @@ fn fill(template: &str, parts: &[(&str, String)]) -> String {
     page + rest
 }
 
+fn servers(picture: String) -> String {
+    format!(
+        "<section aria-labelledby=\"bars-title\">\n<h2 id=\"bars-title\">Region servers</h2>\n\
+         <div class=\"picture\">{picture}</div>\n</section>"
+    )
+}
+
 fn summary_of_run(result: &RunResult) -> String {
     let settings = &result.settings;
+    // Only records that were generated have entities.
+    let entities = match settings.entities {
+        0 | 1 => String::new(),
+        count => {
+            let count = scale::number(count as f64);
+            format!(" about {count} entities, {}", settings.distribution)
+        }
+    };
     escaped(&format!(
-        "{} records about {} entities, {}, {} requests a second for {}; {} regions ({}), {} \
-         windows.",
+        "{} records{entities}, {} requests a second for {}; {} regions ({}), {} windows.",
         scale::number(settings.records as f64),
-        scale::number(settings.entities as f64),
-        settings.distribution,
         scale::number(settings.rate),
         scale::duration(result.counts.windows.last().map_or(0, |window| window.end_ns) as f64),
         settings.regions,

@@ -203,22 +203,38 @@ function field(context, density, plot, view, design, counted, max) {
   context.putImageData(image, Math.round(plot.x * density), Math.round(plot.y * density));
 }
 
-function cut(context, text, width) {
-  if (context.measureText(text).width <= width) return text;
-  while (text.length > 1 && context.measureText(text + "…").width > width) text = text.slice(0, -1);
+/// The number of characters with which all keys begin. The first region has none.
+function sharedLength([, first = "", ...others]) {
+  let length = first.length;
+  for (const other of others) {
+    while (!other.startsWith(first.slice(0, length))) length -= 1;
+  }
+  return others.length === 0 ? 0 : length;
+}
+
+/// A label that fits: without what all have in common, as far as necessary, and then its end.
+function cut(context, text, width, shared) {
+  const fits = (shown) => context.measureText(shown).width <= width;
+  if (fits(text)) return text;
+  for (let from = 2; from <= shared; from++) {
+    if (fits("…" + text.slice(from))) return "…" + text.slice(from);
+  }
+  if (shared >= 2) text = "…" + text.slice(shared);
+  while (text.length > 1 && !fits(text + "…")) text = text.slice(0, -1);
   return text + "…";
 }
 
 function keyAxis(context, plot, view, design, ink) {
   const height = plot.height / (view.bottom - view.top);
   const every = Math.max(1, Math.ceil(17 / height));
+  const shared = sharedLength(design.labels);
   context.textAlign = "right";
   for (let row = view.top; row < view.bottom; row += every) {
     const y = plot.y + (row - view.top) * height;
     context.fillStyle = ink.faint;
     context.fillRect(plot.x - 5, y, 5, 1);
     context.fillStyle = ink.ink;
-    context.fillText(cut(context, design.labels[row], frame.left - 12), plot.x - 9, y + 10);
+    context.fillText(cut(context, design.labels[row], frame.left - 12, shared), plot.x - 9, y + 10);
   }
 }
 
@@ -435,7 +451,8 @@ function setDesign(index) {
   const design = data.designs[index];
   const code = document.createElement("code");
   code.textContent = design.key;
-  byId("design-key").replaceChildren("Key ", code, ". " + design.summary);
+  const key = design.key === "" ? [] : ["Key ", code, ". "];
+  byId("design-key").replaceChildren(...key, design.summary);
   canvas.setAttribute("aria-label", `Heat map of ${design.name}, ${design.rows} regions by ` +
     `${design.columns} windows. ${design.summary}`);
   setView(null);

@@ -65,7 +65,7 @@ fn is_quick(cluster: &Cluster, request: &pb::MultiRequest) -> bool {
         })
     };
     actions().all(|action| action.get.is_some())
-        || actions().all(|action| action.mutation.as_ref().is_some_and(is_plain_put))
+        || actions().all(|action| action.mutation.as_deref().is_some_and(is_plain_put))
             && regions.iter().all(|one| !may_have_to_wait(cluster, &one.region))
             && !cluster.recent_writes.has_any(&cluster.engine)
 }
@@ -162,8 +162,8 @@ impl Multi<'_> {
         self.cluster.recent_writes.wait(engine, region, &mutations);
         let changes: Vec<Mutation> =
             mutations.iter().filter(|one| one.kind() != MutationKind::Put).cloned().collect();
-        let numbers = action.action.iter().filter_map(|one| one.mutation.as_ref()?.nonce);
-        let nonce = nonce(self.nonce_group, numbers.last());
+        let mut numbers = action.action.iter().filter_map(|one| one.mutation.as_ref()?.nonce);
+        let nonce = nonce(self.nonce_group, numbers.next_back());
         let (is_success, row) = match &action.condition {
             Some(_) if mutations.is_empty() => (true, None),
             Some(condition) => {

@@ -1,0 +1,112 @@
+//! Goal: rows of a file are the same whether a scan takes them block by block or cell by cell, and
+//! both are what the reference model answers.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hblite_env::MemFileSystem;
+use hblite_hfile::{HFileReader, HFileWriter, HFileWriterOptions, StoreFileInfo};
+use hblite_model::cell::Cell;
+use hblite_model::{CellComparator, CellRef, CellType};
+
+use super::*;
+use crate::store::key_value_scanner::StoreFileScanner;
+use crate::store::store_scanner::random_reads::{self, Dice, NOW, cell, with_time_to_live};
+
+/// Rows of one to three columns, now and then of 40, and now and then with a marker, an expired
+/// cell or several versions.
+fn random_rows(dice: &Dice) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for row in 0..1 + dice.roll(60) {
+        let row = format!("r{row:02}");
+        let columns = if dice.hit(20) { 40 } else { 1 + dice.roll(3) };
+        for column in 0..columns {
+            let qualifier = format!("q{column:02}");
+            for _ in 0..if dice.hit(6) { 4 } else { 1 } {
+                let types = [CellType::Delete, CellType::DeleteColumn, CellType::DeleteFamily];
+                let is_marker = dice.hit(60);
+                let marker = types[dice.roll(3) as usize];
+                let cell_type = if is_marker { marker } else { CellType::Put };
+                let is_family = cell_type == CellType::DeleteFamily;
+                let qualifier = if is_family { "" } else { qualifier.as_str() };
+                let timestamp = NOW - 20 + dice.roll(12) as i64;
+                let sequence_id = cells.len() as u64 + 1;
+                let mut one = cell((&row, "f", qualifier), timestamp, cell_type, sequence_id);
+                if !is_marker && dice.hit(60) {
+                    one = with_time_to_live(&one, dice.roll(20) as i64);
+                }
+                cells.push(one);
+            }
+        }
+    }
+    cells.sort_by(|left, right| CellComparator::Default.compare(&left.as_ref(), &right.as_ref()));
+    cells
+}
+
+fn file_of(cells: &[Cell], block_size: usize) -> Arc<HFileReader> {
+    let (fs, path) = (MemFileSystem::new(), Path::new("f"));
+    let options = HFileWriterOptions::default().with_block_size(block_size).with_tags(true);
+    let mut writer = HFileWriter::create(&fs, path, options).unwrap();
+    for cell in cells {
+        writer.append(&cell.as_ref()).unwrap();
+    }
+    writer.finish(&StoreFileInfo::default()).unwrap();
+    Arc::new(HFileReader::open_mapped(&fs, path, None).unwrap())
+}
+
+fn random_scan(dice: &Dice) -> Scan {
+    let bound = |is_open| if is_open { String::new() } else { format!("r{:02}", dice.roll(60)) };
+    let (start, stop) = (bound(dice.hit(2)), bound(dice.hit(2)));
+    Scan::new()
+        .with_reversed(dice.hit(2))
+        .with_versions([1, 2, i32::MAX][dice.roll(3) as usize])
+        .with_start_bound(hblite_model::row_bound(start.as_str(), !dice.hit(3)))
+        .with_stop_bound(hblite_model::row_bound(stop.as_str(), dice.hit(2)))
+}
+
+#[test]
+fn rows_are_the_same_block_by_block_and_cell_by_cell() {
+    let mut rows_by_block = 0;
+    for seed in 0..500 {
+        let dice = Dice::new(seed);
+        let (cells, info) = (random_rows(&dice), random_reads::random_info(&dice, "f"));
+        let (scan, case) = (random_scan(&dice), format!("seed {seed}"));
+        let reader = file_of(&cells, [100, 1000, 5000][dice.roll(3) as usize]);
+        let open = || {
+            let source = SourceScanner::File(StoreFileScanner::over(Arc::clone(&reader)));
+            let family = StoreSources { info: Arc::new(info.clone()), sources: vec![source] };
+            RegionScanner::new(vec![family], &scan, CellComparator::Default, NOW, 1).unwrap()
+        };
+        let (mut by_cell, mut expected) = (open(), Vec::new());
+        let mut push = |cell: &CellRef<'_>| expected.push(cell.to_cell());
+        while let RegionStep::Row(_) = by_cell.next_row(&mut push).unwrap() {}
+        let answer = random_reads::answer(&[(info.clone(), cells)], &scan);
+        assert_eq!(expected, answer.concat(), "{case}, {scan:?}, {info:?}");
+
+        let (mut by_block, mut visited) = (open(), Vec::new());
+        let mut push = |cell: &CellRef<'_>| visited.push(cell.to_cell());
+        let mut rows = 0;
+        loop {
+            // A limit may end a piece anywhere in a block.
+            let rows_max = 1 + dice.roll(40);
+            let Some(visited) = by_block.visit_rows(rows_max, &mut push).unwrap() else {
+                break;
+            };
+            rows += visited;
+            if visited < rows_max {
+                break;
+            }
+            if dice.hit(2) && matches!(by_block.next_row(&mut push).unwrap(), RegionStep::Row(_)) {
+                rows += 1;
+            }
+        }
+        assert_eq!(visited, expected, "{case}, {scan:?}, {info:?}");
+        assert_eq!(rows, answer.len() as u64, "{case}");
+        assert_eq!(by_block.stats(), by_cell.stats(), "{case}, {scan:?}, {info:?}");
+        assert_eq!(by_block.row_counts(), by_cell.row_counts(), "{case}");
+        let mut ignore = |_: &CellRef<'_>| {};
+        let at_once = open().stores[0].visit_block_rows(u64::MAX, |_| false, &mut ignore);
+        rows_by_block += at_once.unwrap().rows;
+    }
+    assert!(rows_by_block > 500, "{rows_by_block} rows were read by block");
+}

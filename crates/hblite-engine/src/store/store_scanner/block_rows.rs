@@ -1,0 +1,239 @@
+//! Plain cells within a block of a file, when that file is the only source left.
+//!
+//! Nothing has to be merged then, and the scanner moves once for many cells: a loop over the cells
+//! of the block compares each with the cell before it, in place. [`StoreScanner::visit_block_rows`]
+//! takes whole rows, [`StoreScanner::visit_block_cells`] the cells of a single row. What they
+//! leave, such as a row that continues in the next block or a cell that is not plain, takes the
+//! path from cell to cell.
+
+use hblite_hfile::BlockCells;
+use hblite_model::Result;
+use hblite_model::cell::key;
+
+use super::plain::Markers;
+use super::{CellSink, RowBudget, StoreScanner};
+use crate::store::key_value_scanner::{BlockPlace, KeyValueScanner, WALK_CELLS_MAX};
+use crate::store::matcher::PlainRules;
+
+/// What was passed to a sink.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct VisitedRows {
+    pub(crate) rows: u64,
+    pub(crate) cells: u64,
+}
+
+impl<S: KeyValueScanner> StoreScanner<S> {
+    /// Passes the cells of up to `rows_max` rows, from the row at the scanner on, to `sink`, as far
+    /// as these rows are plain, certainly end within the block at the scanner, and are not beyond
+    /// the end of the scan. Does nothing where this path cannot be taken. Afterwards the scanner is
+    /// at the next row.
+    ///
+    /// # Errors
+    /// Those of the sources; the scanner must not be used any more.
+    pub(crate) fn visit_block_rows<C: CellSink>(
+        &mut self,
+        rows_max: u64,
+        is_beyond: impl Fn(&[u8]) -> bool,
+        sink: &mut C,
+    ) -> Result<VisitedRows> {
+        let is_reverse = self.cursor.heap.direction().is_reverse();
+        let (Some(plain), Some(place), false) =
+            (&mut self.plain, self.cursor.heap.block(), self.is_closed || self.is_get)
+        else {
+            return Ok(VisitedRows::default());
+        };
+        if plain.is_paused() {
+            return Ok(VisitedRows::default());
+        }
+        let (cells, rules, visited) = (place.cells, plain.rules(), VisitedRows::default());
+        let mut rows =
+            BlockRows { cells, rules, rows_max, is_beyond, sink, previous: None, visited };
+        let end = if is_reverse { rows.read_backward(place) } else { rows.read_forward(place) };
+        let BlockRows { previous, mut visited, .. } = rows;
+        let Some(previous) = previous else {
+            return Ok(visited);
+        };
+        let is_within_row =
+            !end.is_read && key::is_same_row(previous.row, key::row(place.cells.key(end.at)));
+        if is_within_row {
+            plain.column.set(previous.column, previous.versions, previous.timestamp);
+            plain.markers = Markers::default();
+            plain.resume();
+        }
+        self.cursor.cells_examined += visited.cells;
+        self.cursor.row.leave();
+        self.cursor.heap.move_in_block(end.at, end.row, visited.cells);
+        if end.is_read {
+            self.cursor.step()?;
+        }
+        if is_within_row {
+            let mut budget = RowBudget::UNLIMITED;
+            visited.cells += self.next_plain_row(&mut budget, sink)? as u64;
+        }
+        Ok(visited)
+    }
+
+    /// Passes up to `cells_max` cells to `sink`, from the cell at the scanner on, as far as they
+    /// are plain and of the last column's row and block. Returns their number; 0 where this path
+    /// cannot be taken. Afterwards the scanner is at the next cell.
+    ///
+    /// # Errors
+    /// As [`StoreScanner::visit_block_rows`].
+    pub(super) fn visit_block_cells<C: CellSink>(
+        &mut self,
+        cells_max: u64,
+        sink: &mut C,
+    ) -> Result<usize> {
+        let is_reverse = self.cursor.heap.direction().is_reverse();
+        let (Some(plain), Some(place)) = (&mut self.plain, self.cursor.heap.block()) else {
+            return Ok(0);
+        };
+        let (rules, visited) = (plain.rules(), VisitedRows { rows: 1, cells: 0 });
+        let (cells, at, (before, behind)) = (place.cells, place.at, place.row);
+        let behind = if is_reverse { behind } else { cells.len() - 1 - at };
+        if at + behind >= cells.len() {
+            return Ok(0);
+        }
+        // Moved out, because the loop borrows its key and its end writes another one.
+        let last = std::mem::take(&mut plain.column);
+        let previous = Previous {
+            row: key::row(&last.key),
+            column: &last.key,
+            versions: last.versions,
+            timestamp: last.timestamp,
+        };
+        let previous = Some(previous);
+        let is_beyond = |_: &[u8]| true;
+        let mut rows = BlockRows { cells, rules, rows_max: 1, is_beyond, sink, previous, visited };
+        let wanted = (behind + 1).min(usize::try_from(cells_max).unwrap_or(usize::MAX));
+        let read = (at..at + wanted).take_while(|cell| rows.read(*cell)).count();
+        let Some(previous) = rows.previous.filter(|_| read > 0) else {
+            plain.column = last;
+            return Ok(0);
+        };
+        plain.column.key = std::mem::take(&mut plain.spare_key);
+        plain.column.set(previous.column, previous.versions, previous.timestamp);
+        plain.spare_key = last.key;
+        self.cursor.cells_examined += read as u64;
+        // The scanner has to be at a cell of the block, if only at the last one that was read.
+        let is_read = read > behind;
+        let steps = if is_read { behind } else { read };
+        self.cursor.heap.move_in_block(at + steps, (before + steps, behind - steps), read as u64);
+        if is_read {
+            self.cursor.step()?;
+        }
+        Ok(read)
+    }
+}
+
+/// A loop over the rows of a block.
+struct BlockRows<'a, 's, C, F> {
+    cells: BlockCells<'a>,
+    rules: PlainRules,
+    rows_max: u64,
+    is_beyond: F,
+    sink: &'s mut C,
+    previous: Option<Previous<'a>>,
+    visited: VisitedRows,
+}
+
+/// The cell that was read last.
+struct Previous<'a> {
+    row: &'a [u8],
+    /// Its key without the version.
+    column: &'a [u8],
+    /// Versions of the column so far, and the timestamp of this one.
+    versions: i32,
+    timestamp: i64,
+}
+
+/// Where a loop ended.
+struct End {
+    at: usize,
+    /// In reverse: cells of the row before and after this one.
+    row: (usize, usize),
+    /// This cell and its row were read, and the next row may begin in another block.
+    is_read: bool,
+}
+
+impl<C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'_, '_, C, F> {
+    fn read_forward(&mut self, place: BlockPlace<'_>) -> End {
+        let end = self.start_of_last_row();
+        let mut at = place.at;
+        while at < end && self.read(at) {
+            at += 1;
+        }
+        End { at, row: (0, 0), is_read: false }
+    }
+
+    /// The first cell of the last row, which may continue in the next block. If the row has many
+    /// cells, 0: such blocks are not worth a search.
+    fn start_of_last_row(&self) -> usize {
+        let last = self.cells.len() - 1;
+        let row = key::row(self.cells.key(last));
+        self.start_of_row(last, row).unwrap_or(0)
+    }
+
+    /// The first cell of the row of the cell `last`; `None` if the row may begin in the previous
+    /// block, or has many cells.
+    #[inline]
+    fn start_of_row(&self, last: usize, row: &[u8]) -> Option<usize> {
+        let lowest = last.saturating_sub(WALK_CELLS_MAX);
+        let is_other_row = |cell: &usize| !key::is_same_row(key::row(self.cells.key(*cell)), row);
+        (lowest..last).rev().find(is_other_row).map(|before| before + 1)
+    }
+
+    fn read_backward(&mut self, place: BlockPlace<'_>) -> End {
+        let (before, behind) = place.row;
+        let mut first = place.at - before;
+        let mut last = place.at + behind;
+        if before > 0 || last >= self.cells.len() {
+            return End { at: place.at, row: place.row, is_read: false };
+        }
+        loop {
+            if let Some(at) = (first..=last).find(|at| !self.read(*at)) {
+                return End { at, row: (at - first, last - at), is_read: false };
+            }
+            let row_before = first.checked_sub(1).and_then(|before| {
+                Some((self.start_of_row(before, key::row(self.cells.key(before)))?, before))
+            });
+            let Some(row_before) = row_before else {
+                return End { at: last, row: (last - first, 0), is_read: true };
+            };
+            (first, last) = row_before;
+        }
+    }
+
+    /// Reads a cell. False, and it is not read, if it is not plain, if its version is not returned,
+    /// or if it begins a row that the scan does not need.
+    #[inline(always)]
+    fn read(&mut self, at: usize) -> bool {
+        let cell = self.cells.cell(at);
+        let timestamp = cell.timestamp();
+        if !self.rules.is_plain(&cell, timestamp) {
+            return false;
+        }
+        let (row, column) = (cell.row(), key::without_version(cell.key()));
+        let mut versions = 1;
+        match &self.previous {
+            Some(previous) if key::is_same_row(previous.row, row) => {
+                if previous.column == column {
+                    versions = previous.versions.saturating_add(1);
+                    if versions > self.rules.versions_max || timestamp == previous.timestamp {
+                        return false;
+                    }
+                }
+            }
+            _ => {
+                if self.visited.rows == self.rows_max || (self.is_beyond)(row) {
+                    return false;
+                }
+                self.visited.rows += 1;
+            }
+        }
+        self.previous = Some(Previous { row, column, versions, timestamp });
+        self.visited.cells += 1;
+        self.sink.push_stored(&cell, self.cells.serialized(at));
+        true
+    }
+}
