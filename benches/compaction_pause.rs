@@ -15,7 +15,10 @@ mod support;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hblite::{ColumnFamilyDescriptor, Connection, EngineOptions, Options, Table, TableDescriptor};
+use hblite::{
+    ColumnFamilyDescriptor, Connection, EngineOptions, FlushRequest, Options, Table,
+    TableDescriptor,
+};
 use support::{get_of, put_of};
 use tempfile::TempDir;
 
@@ -101,9 +104,10 @@ impl Filled {
         let mut descriptor = admin.describe_table(self.table.name()).expect("the table");
         descriptor.set_attribute("COMPACTION_ENABLED", "true").expect("an attribute");
         admin.modify_table(&descriptor).expect("an alter");
-        // A flush checks whether there is something to compact.
+        // Only the flush of a region, not that of a table, checks whether a compaction is due.
         self.table.put(&put_of(0)).expect("a put");
-        admin.flush_table(self.table.name()).expect("a flush");
+        let regions = admin.regions(self.table.name()).expect("the table");
+        admin.flush(FlushRequest::region(regions[0].encoded_name())).expect("a flush");
     }
 
     fn file_count(&self) -> usize {

@@ -164,7 +164,6 @@ const CASES: &[Case] = &[
             });
         },
     },
-    Case { words: "medium objects", spoil: |fs| add_family(fs, "IS_MOB", "true") },
     Case { words: "family x is encrypted (AES)", spoil: |fs| add_family(fs, "ENCRYPTION", "AES") },
     Case { words: "has no descriptor", spoil: |fs| remove_dir(fs, "data/n/t/.tabledesc") },
     Case {

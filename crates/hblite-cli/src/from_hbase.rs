@@ -21,8 +21,8 @@ const AFTER_HELP: &str = "\
 Every other command refuses a directory that HBase made, or in which HBase left logs. This one
 replays the logs of HBase's servers into store files, replaces the servers in hbase:meta by hblite's
 own, and checks every file. What hblite cannot read is refused by name before anything is changed:
-an unfinished procedure of the master, an encrypted or value-compressed log, medium objects (MOB),
-another store file tracker, HBase 3. MasterData and archive stay as they are, replayed logs move to
+an unfinished procedure of the master, an encrypted or value-compressed log, another store file
+tracker, a missing file. MasterData, archive and mobdir stay as they are, replayed logs move to
 oldWALs, and HBase can start on the directory again once hblite has closed it. HBase and hblite must
 not use the directory at the same time: stop HBase first.
 Exit status: 0 if the directory is a store, 1 if the store has defects, 2 if it was refused.";

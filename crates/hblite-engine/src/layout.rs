@@ -176,6 +176,16 @@ impl Layout {
         self.root.join("oldWALs")
     }
 
+    /// The directory of HBase's medium objects.
+    pub(crate) fn mob_dir(&self) -> PathBuf {
+        self.root.join("mobdir")
+    }
+
+    /// Where HBase has a file of the region `.mob` whose usual path would be `file`.
+    pub(crate) fn mob_file(&self, file: &Path) -> PathBuf {
+        self.mob_dir().join(file.strip_prefix(&self.root).unwrap_or(file))
+    }
+
     /// The directory of the HBase master's own data.
     pub(crate) fn master_data_dir(&self) -> PathBuf {
         self.root.join(MASTER_DATA_DIR)

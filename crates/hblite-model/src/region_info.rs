@@ -103,8 +103,14 @@ impl RegionInfo {
         Some(Self::mob(&table)).filter(|region| region.is_named(name))
     }
 
+    /// Whether this is the region that represents a table's medium objects.
+    pub fn is_mob(&self) -> bool {
+        self.start_key == Self::MOB_START_KEY
+            && self.encoded_name == Self::mob(&self.table).encoded_name
+    }
+
     /// The start key of [`mob`](Self::mob) regions.
-    pub const MOB_START_KEY: &[u8] = b".mob";
+    const MOB_START_KEY: &[u8] = b".mob";
 
     /// The region that HBase wrote as `RegionInfo.toByteArray`, as stored in hbase:meta; `None` if
     /// the bytes are not a region (`RegionInfo.parseFromOrNull`).

@@ -70,6 +70,8 @@ impl Procedures<'_> {
             self.add_table(&target, &entry)?;
         }
         target.add_dir(&context.layout.snapshots_dir())?;
+        // Where HBase put values to which store files refer, until they are compacted.
+        target.add_dir(&context.layout.mob_dir())?;
         // Where HBase looks for the files of snapshots.
         target.add_dir(&context.layout.archived_file(&context.layout.data_dir()))?;
         target.add_empty_dir(&context.layout.wal_dir())?;

@@ -1,5 +1,5 @@
 //! Tables of Apache HBase whose files hblite cannot find or read because of their settings: with
-//! another store file tracker, medium objects (MOB), or encryption.
+//! another store file tracker, or encryption.
 //!
 //! Threads: any; only reads.
 
@@ -35,9 +35,6 @@ pub(super) fn check(table: &TableDescriptor) -> Result<()> {
 fn check_family(table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
     let text = hblite_model::bytes::to_string_binary(family.name());
     let attributes = family.attributes();
-    if attributes.get("IS_MOB").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
-        return unreadable(table, &format!("its family {text} has medium objects (IS_MOB)"));
-    }
     match attributes.get("ENCRYPTION") {
         Some(cipher) => unreadable(table, &format!("its family {text} is encrypted ({cipher})")),
         None => Ok(()),

@@ -9,7 +9,8 @@
 //! | no hbase:meta | nothing names the tables |
 //! | hbase:meta with the family ns | HBase 3 keeps namespaces there |
 //! | `.<name>.crc` | Hadoop checks files against it, and hblite does not write it |
-//! | another store file tracker, MOB | the files are not all in their places |
+//! | another store file tracker | the files are not all in their places |
+//! | a file of `mobdir` is missing | it has values of cells (see `store::mob`) |
 //! | encryption | the files cannot be read |
 //! | `recovered.hfiles` | HBase split them off a log, and no region has loaded them yet |
 //! | entries of a region not in service in hbase:meta | the logs belong to another directory |

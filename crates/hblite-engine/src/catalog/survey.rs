@@ -188,7 +188,7 @@ impl CatalogSurvey {
             if !is_file || split_reference(&path).is_some() {
                 continue;
             }
-            let opened = StoreFile::open_with(env.fs.as_ref(), layout, None, &path);
+            let opened = StoreFile::open_with(&env.fs, layout, None, &path);
             let read = opened.and_then(|file| match salvage {
                 true => for_each_cell(&file, &mut |_| {}).map(|()| file),
                 false => Ok(file),

@@ -48,7 +48,7 @@ impl Inspection<'_> {
             }
         }
         let files = whole.iter().filter_map(|path| {
-            let file = StoreFile::open_with(self.env.fs.as_ref(), &self.layout, None, path);
+            let file = StoreFile::open_with(&self.env.fs, &self.layout, None, path);
             let file = self.or_failure(FindingKind::StoreFile, path, file)?;
             let standing = self.standing(&file, owner)?;
             Some((file, standing))
@@ -101,7 +101,7 @@ impl Inspection<'_> {
 
     /// Checks a file that is only in the archive.
     pub(super) fn check_archived_file(&mut self, path: &Path) {
-        let file = StoreFile::open_with(self.fs(), &self.layout, None, path);
+        let file = StoreFile::open_with(&self.env.fs, &self.layout, None, path);
         let Some(file) = self.or_failure(FindingKind::StoreFile, path, file) else { return };
         let owner = Owner { region: None, family: None, expected: None };
         self.check_store_file(&file, Standing::Live, owner);
@@ -120,6 +120,7 @@ impl Inspection<'_> {
         // A defect in its cells says more than the fact that it is another file.
         if findings.is_empty() {
             self.check_standing(file.path(), standing);
+            let _ = self.or_failure(FindingKind::StoreFile, file.path(), file.verify_values());
         }
         self.report.defects.extend::<Vec<Finding>>(findings);
         self.report.files += 1;
@@ -153,7 +154,7 @@ impl Inspection<'_> {
         }
         // Its cells are checked in its own directory; here only whether it can be opened.
         let file: Result<StoreFile, Error> =
-            StoreFile::open_with(self.fs(), &self.layout, None, path);
+            StoreFile::open_with(&self.env.fs, &self.layout, None, path);
         let Some(file) = self.or_failure(FindingKind::StoreFile, &target, file) else { return };
         if let Some(what) = owner.region.and_then(|region| half.misfit(file.reader(), region)) {
             return self.defect(FindingKind::Reference, path, what);

@@ -332,12 +332,11 @@ fn listed(
     families: &[&[u8]],
     placed: &[Vec<PathBuf>],
 ) -> Result<BTreeMap<FileKey, Fingerprint>> {
-    let fs = context.env.fs.as_ref();
     let mut list = Manifest::default();
     for (family, path) in
         families.iter().zip(placed).flat_map(|(f, p)| p.iter().map(move |p| (f, p)))
     {
-        list.add(family, &StoreFile::open_with(fs, &context.layout, None, path)?)?;
+        list.add(family, &StoreFile::open_with(&context.env.fs, &context.layout, None, path)?)?;
     }
     Ok(list.files)
 }

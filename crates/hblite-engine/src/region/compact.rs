@@ -55,6 +55,20 @@ impl Region {
         Ok(has_compacted)
     }
 
+    /// Compacts the stores with values that are in other files (see `store::mob`).
+    ///
+    /// # Errors
+    /// As [`Region::compact`].
+    pub(crate) fn bring_in_values(&self) -> Result<()> {
+        for store in &self.stores {
+            if store.files().iter().any(|file| file.mob_files().is_some()) {
+                let major = CompactionTrigger::Requested(CompactionKind::Major);
+                self.compact_store(store, major)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Whether a store has so many files (`hbase.hstore.blockingStoreFiles`) that it is compacted
     /// after any flush.
     pub(crate) fn is_crowded(&self) -> bool {

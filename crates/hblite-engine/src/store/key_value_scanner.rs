@@ -16,6 +16,7 @@
 //! The walk back counts the cells of the row, so that moving through the row and leaving it needs
 //! no further comparison. Rows that are too wide to be walked back are entered by a seek.
 
+mod mob_values;
 mod select;
 mod store_file_scanner;
 #[cfg(test)]

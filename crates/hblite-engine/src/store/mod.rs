@@ -76,6 +76,8 @@ pub(crate) struct Store {
     leftovers: Leftovers,
     /// The highest sequence id in the files that existed when the store was opened.
     sequence_id_max: u64,
+    /// Whether HBase may keep values of the family in other files (`IS_MOB`).
+    has_medium_objects: bool,
 }
 
 impl Store {
@@ -112,6 +114,7 @@ impl Store {
             dead_files: Mutex::default(),
             leftovers,
             sequence_id_max,
+            has_medium_objects: mob::is_enabled(family),
         })
     }
 

@@ -11,13 +11,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_env::sync::MutexGuard;
+use hblite_hfile::file_info::MOB_FILE_REFS;
 use hblite_hfile::{HFileWriter, StoreFileInfo};
 use hblite_model::{Error, Result};
 
 use super::manifest::Fingerprint;
 use super::region_files::Stamp;
 use super::store_file::StoreFile;
-use super::{Store, checked_list};
+use super::{Store, checked_list, mob};
 use crate::files::sync_dir;
 
 /// A file that is in its place but not listed yet. If this is dropped before the file is listed,
@@ -49,6 +50,10 @@ impl Store {
                     let stamp = self.region_files.stamp();
                     let (key, origin) = stamp.origin(self.family.name(), &name);
                     writer.append_file_info(key, &origin);
+                    if self.has_medium_objects {
+                        // HBase's cleaner of mobdir asks every file of the family.
+                        writer.append_file_info(MOB_FILE_REFS, mob::NO_REFERENCES);
+                    }
                     writer.finish(&info).map(|_| Some(stamp))
                 }
                 None => Ok(None),

@@ -23,8 +23,9 @@ use hblite_model::bytes::to_string_binary;
 use hblite_model::cell::key;
 use hblite_model::{ColumnFamilyDescriptor, RegionInfo, Result};
 
+use super::mob::MobFiles;
+use super::reference;
 pub(crate) use super::reference::Half;
-use super::{mob, reference};
 use crate::context::EngineContext;
 use crate::layout::Layout;
 use crate::sealed;
@@ -41,6 +42,8 @@ pub(crate) struct StoreFile {
     /// For a bulk-loaded file: the sequence id of the file and all of its cells, whatever they
     /// contain.
     loaded_id: Option<u64>,
+    /// Where HBase put the values that are not in the file.
+    mob_files: Option<Arc<MobFiles>>,
 }
 
 impl StoreFile {
@@ -48,7 +51,7 @@ impl StoreFile {
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`; the latter also if the file belongs to another family or region.
-    /// `UnsupportedOperation` for references to medium objects.
+    /// `CorruptHFile` also if the file refers to a file with medium objects that is missing.
     pub(crate) fn open(
         context: &EngineContext,
         region: &RegionInfo,
@@ -56,11 +59,11 @@ impl StoreFile {
         path: &Path,
     ) -> Result<Self> {
         let cache = context.block_cache.clone();
-        let fs = context.env.fs.as_ref();
+        let fs = &context.env.fs;
         let is_mapped = context.options.are_files_mapped;
         let open = |path: &Path| {
             let open = if is_mapped { HFileReader::open_mapped } else { HFileReader::open };
-            let reader = open(fs, path, cache)?;
+            let reader = open(fs.as_ref(), path, cache)?;
             Ok(if family.is_in_memory() { reader.preferred() } else { reader })
         };
         let file = Self::open_reader(fs, &context.layout, path, open)?;
@@ -74,38 +77,49 @@ impl StoreFile {
 
     /// Like [`StoreFile::open`], when no store is open. Blocks are verified whenever they are read.
     pub(crate) fn open_with(
-        fs: &dyn FileSystem,
+        fs: &Arc<dyn FileSystem>,
         layout: &Layout,
         cache: Option<Arc<BlockCache>>,
         path: &Path,
     ) -> Result<Self> {
-        Self::open_reader(fs, layout, path, |path| HFileReader::open(fs, path, cache))
+        Self::open_reader(fs, layout, path, |path| HFileReader::open(fs.as_ref(), path, cache))
     }
 
     fn open_reader(
-        fs: &dyn FileSystem,
+        fs: &Arc<dyn FileSystem>,
         layout: &Layout,
         path: &Path,
         open: impl FnOnce(&Path) -> Result<HFileReader>,
     ) -> Result<Self> {
         let Some((name, region)) = split_reference(path) else {
             let reader = open(path)?;
-            mob::refuse(&reader, path)?;
-            return Ok(Self::new(path, reader, None));
+            let mob_files = MobFiles::find(fs, layout, &reader)?;
+            return Ok(Self::new(path, reader, None, mob_files));
         };
-        let half = Half::read(fs, path)?;
+        let half = Half::read(fs.as_ref(), path)?;
         let target = layout.referred_file(path, name, region);
         let reader = open(&target)?;
-        mob::refuse(&reader, &target)?;
-        Ok(Self::new(path, reader, Some(half)))
+        let mob_files = MobFiles::find(fs, layout, &reader)?;
+        Ok(Self::new(path, reader, Some(half), mob_files))
     }
 
-    fn new(path: &Path, reader: HFileReader, half: Option<Half>) -> Self {
+    fn new(
+        path: &Path,
+        reader: HFileReader,
+        half: Option<Half>,
+        mob_files: Option<MobFiles>,
+    ) -> Self {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         // A file without an id in its name was loaded as older than everything.
         let is_loaded = || reader.file_info(file_info::BULKLOAD_TIMESTAMP).is_some();
         let loaded_id = loaded_sequence_id(name).or_else(|| is_loaded().then_some(0));
-        Self { path: path.to_path_buf(), reader: Arc::new(reader), half, loaded_id }
+        Self {
+            path: path.to_path_buf(),
+            reader: Arc::new(reader),
+            half,
+            loaded_id,
+            mob_files: mob_files.map(Arc::new),
+        }
     }
 
     /// Refuses a file that cannot belong to this family of this region.
@@ -152,6 +166,7 @@ impl StoreFile {
             reader: Arc::new(reader),
             half: self.half.clone(),
             loaded_id: self.loaded_id,
+            mob_files: self.mob_files.clone(),
         })
     }
 
@@ -166,6 +181,11 @@ impl StoreFile {
     /// Which half this is; `None` for a whole file.
     pub(crate) fn half(&self) -> Option<&Half> {
         self.half.as_ref()
+    }
+
+    /// The files with the values that are not in this one.
+    pub(crate) fn mob_files(&self) -> Option<&Arc<MobFiles>> {
+        self.mob_files.as_ref()
     }
 
     pub(crate) fn is_reference(&self) -> bool {

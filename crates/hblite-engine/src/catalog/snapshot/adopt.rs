@@ -14,6 +14,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hblite_env::FileSystem;
 use hblite_model::{Error, ErrorKind, RegionInfo, Result};
@@ -46,9 +47,9 @@ pub(crate) fn settle_all(context: &EngineContext) -> Result<()> {
     if context.options.is_read_only {
         return Ok(());
     }
-    let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
-    archive::settle(fs, layout)?;
-    for name in orphans::directories(fs, &layout.snapshots_dir())? {
+    let (fs, layout) = (&context.env.fs, &context.layout);
+    archive::settle(fs.as_ref(), layout)?;
+    for name in orphans::directories(fs.as_ref(), &layout.snapshots_dir())? {
         let dir = layout.snapshot_dir(&name);
         let Err(error) = settle_one(fs, layout, &dir, &name) else { continue };
         // Damage is reported whenever the snapshot is used.
@@ -64,27 +65,27 @@ pub(crate) fn settle_all(context: &EngineContext) -> Result<()> {
 ///
 /// # Errors
 /// `Io`; `CorruptHFile` if it still does.
-pub(super) fn ensure(fs: &dyn FileSystem, layout: &Layout, name: &str) -> Result<()> {
+pub(super) fn ensure(fs: &Arc<dyn FileSystem>, layout: &Layout, name: &str) -> Result<()> {
     let dir = layout.snapshot_dir(name);
-    let stored = read_description(fs, &dir, Some(name))?;
-    match is_taken_over(fs, &dir, &stored)? {
+    let stored = read_description(fs.as_ref(), &dir, Some(name))?;
+    match is_taken_over(fs.as_ref(), &dir, &stored)? {
         true => Ok(()),
         false => settle_one(fs, layout, &dir, name),
     }
 }
 
-fn settle_one(fs: &dyn FileSystem, layout: &Layout, dir: &Path, name: &str) -> Result<()> {
-    let stored = read_description(fs, dir, Some(name))?;
-    match DataManifest::read(fs, dir, &stored.description.table)? {
+fn settle_one(fs: &Arc<dyn FileSystem>, layout: &Layout, dir: &Path, name: &str) -> Result<()> {
+    let stored = read_description(fs.as_ref(), dir, Some(name))?;
+    match DataManifest::read(fs.as_ref(), dir, &stored.description.table)? {
         Some((_, Seal::Verified)) => Ok(()),
-        Some((listed, Seal::Absent)) => match is_taken_over(fs, dir, &stored)? {
+        Some((listed, Seal::Absent)) => match is_taken_over(fs.as_ref(), dir, &stored)? {
             true => Ok(()),
             false => {
-                let files = NewFiles::new(fs, dir);
+                let files = NewFiles::new(fs.as_ref(), dir);
                 TakeOver { fs, layout, dir, files }.run(&listed)
             }
         },
-        None => convert(fs, layout, dir, &stored),
+        None => convert(fs.as_ref(), layout, dir, &stored),
     }
 }
 
@@ -158,7 +159,7 @@ pub(super) fn find(
     file: &ListedFile,
 ) -> Result<Found> {
     let place = place(layout, listed);
-    for path in [place.clone(), layout.archived_file(&place)] {
+    for path in [place.clone(), layout.mob_file(&place), layout.archived_file(&place)] {
         if !fs.exists(&path).map_err(|error| Error::io("cannot look for", &path, error))? {
             continue;
         }
@@ -218,7 +219,7 @@ pub(super) fn for_each_file(
 
 /// A snapshot of HBase's that is being adopted.
 struct TakeOver<'a> {
-    fs: &'a dyn FileSystem,
+    fs: &'a Arc<dyn FileSystem>,
     layout: &'a Layout,
     /// The snapshot's directory.
     dir: &'a Path,
@@ -227,12 +228,7 @@ struct TakeOver<'a> {
 
 impl TakeOver<'_> {
     fn run(mut self, listed: &DataManifest) -> Result<()> {
-        let (fs, layout, dir) = (self.fs, self.layout, self.dir);
-        if listed.regions.iter().any(|region| region.info.start_key() == RegionInfo::MOB_START_KEY)
-        {
-            let path = dir.join(DATA_MANIFEST_FILE);
-            return Err(sealed::damaged(&path, "it lists MOB files, which cannot be read", REMEDY));
-        }
+        let (fs, layout, dir) = (self.fs.as_ref(), self.layout, self.dir);
         for name in orphans::directories(fs, dir)?.iter().filter(|name| is_region_name(name)) {
             layout.remove_in_place(fs, &dir.join(name))?;
         }
@@ -246,8 +242,10 @@ impl TakeOver<'_> {
         fs.write_atomically(&path, &linked).map_err(|e| Error::io("cannot write", &path, e))?;
         let links = found.iter().map(|found| (&*found.path, &*found.place));
         archive::link_all(fs, layout, links)?;
-        // The rows of a split region are in its daughters.
-        for region in listed.regions.iter().filter(|region| !region.info.is_split) {
+        // The rows of a split region are in its daughters, and a table has no region `.mob`: its
+        // files are found in the archive.
+        let is_made = |region: &&ListedRegion| !region.info.is_split && !region.info.is_mob();
+        for region in listed.regions.iter().filter(is_made) {
             self.add_region(region)?;
         }
         let settings = dir.join(TABLE_DESCRIPTOR_DIR);
@@ -275,14 +273,15 @@ impl TakeOver<'_> {
 
     /// Returns where the file is.
     fn add_file(&mut self, info: &RegionInfo, family: &[u8], file: &ListedFile) -> Result<PathBuf> {
+        let fs = self.fs.as_ref();
         let of_region = self.layout.family_dir(info, family).join(&file.name);
-        let found = find(self.fs, self.layout, self.dir, &of_region, file)?;
+        let found = find(fs, self.layout, self.dir, &of_region, file)?;
         let link = HFileLink::parse(&file.name);
         let name = link.map_or_else(|| file.name.clone(), |link| link.own_name());
         let family = family_dir_name(family);
         let path = self.dir.join(info.encoded_name()).join(&family).join(name);
         let Some((target, parent)) = split_reference(&path) else {
-            link_or_copy(self.fs, &found.path, &path)?;
+            link_or_copy(fs, &found.path, &path)?;
             return Ok(path);
         };
         let half = file.half.as_ref().ok_or_else(|| {
@@ -294,8 +293,8 @@ impl TakeOver<'_> {
         self.files.make_dir(&parent_dir)?;
         let target = parent_dir.join(target);
         // Both daughters refer to it.
-        if !self.fs.exists(&target).map_err(|e| Error::io("cannot look for", &target, e))? {
-            link_or_copy(self.fs, &found.path, &target)?;
+        if !fs.exists(&target).map_err(|e| Error::io("cannot look for", &target, e))? {
+            link_or_copy(fs, &found.path, &target)?;
         }
         Ok(path)
     }

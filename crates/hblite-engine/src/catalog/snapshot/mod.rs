@@ -114,9 +114,9 @@ impl Procedures<'_> {
         if !self.has_snapshot(name)? {
             return Err(snapshot_not_found(name));
         }
-        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        let (fs, layout) = (&self.context.env.fs, &self.context.layout);
         adopt::ensure(fs, layout, name)?;
-        let snapshot = StoredSnapshot::read(fs, &layout.snapshot_dir(name))?;
+        let snapshot = StoredSnapshot::read(fs.as_ref(), &layout.snapshot_dir(name))?;
         if snapshot.stored.has_expired(self.context.env.clock.now_millis()) {
             let message = format!("TTL for snapshot '{name}' has already expired.");
             return Err(Error::new(Exception::SnapshotTtlExpired, message));

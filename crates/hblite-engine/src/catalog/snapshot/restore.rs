@@ -245,15 +245,16 @@ impl Procedures<'_> {
                 continue;
             }
             // A damaged file would prevent the table from being enabled or compacted.
-            let file = StoreFile::open_with(fs, &self.context.layout, None, &path)?;
+            let file =
+                StoreFile::open_with(&self.context.env.fs, &self.context.layout, None, &path)?;
             file.check_owner(source.region, source.family)?;
             if standing(listed, source.family, &file)? != Standing::Live {
                 let what = "it is not a file that the region's .manifest lists";
                 return Err(sealed::damaged(&path, what, REMEDY));
             }
-            if file.is_reference() {
-                let half = self.write_half(&file, dir)?;
-                files.add(source.family, &half)?;
+            if file.is_reference() || file.mob_files().is_some() {
+                let copy = self.write_copy(&file, dir)?;
+                files.add(source.family, &copy)?;
             } else {
                 link_or_copy_hfile(fs, &path, &dir.join(file.name()))?;
                 files.add(source.family, &file)?;
@@ -270,13 +271,14 @@ impl Procedures<'_> {
         }
     }
 
-    /// Writes the half that a reference refers to as a file of its own.
-    fn write_half(&self, half: &StoreFile, dir: &Path) -> Result<StoreFile> {
+    /// Writes the half that a reference refers to, or a file with its values that are elsewhere, as
+    /// a file of its own.
+    fn write_copy(&self, source: &StoreFile, dir: &Path) -> Result<StoreFile> {
         let fs = self.context.env.fs.as_ref();
-        let reader = half.reader();
+        let reader = source.reader();
         reader.verify_checksums_beside_cells()?;
         let name = self.context.random_name();
-        let name = half.loaded_id().map_or(name.clone(), |id| loaded_name(&name, id));
+        let name = source.loaded_id().map_or(name.clone(), |id| loaded_name(&name, id));
         let has_tags = reader.has_tags_and_mvcc().0;
         let options = HFileWriterOptions::default()
             .with_encoding(reader.encoding())
@@ -288,7 +290,7 @@ impl Procedures<'_> {
             .with_create_time(reader.create_time().unwrap_or(0));
         let path = dir.join(name);
         let mut writer = HFileWriter::create(fs, &path, options)?;
-        let mut scanner = half.scanner(u64::MAX).verifying();
+        let mut scanner = source.scanner(u64::MAX).verifying();
         let mut is_at_cell = scanner.seek_first()?;
         while is_at_cell {
             if let Some(cell) = scanner.current() {
@@ -296,9 +298,9 @@ impl Procedures<'_> {
             }
             is_at_cell = scanner.next()?;
         }
-        let max_sequence_id = Some(half.sequence_id_max());
+        let max_sequence_id = Some(source.sequence_id_max());
         writer.finish(&StoreFileInfo { max_sequence_id, ..StoreFileInfo::default() })?;
-        StoreFile::open_with(fs, &self.context.layout, None, &path)
+        StoreFile::open_with(&self.context.env.fs, &self.context.layout, None, &path)
     }
 }
 

@@ -160,6 +160,8 @@ impl<'a> NewSnapshot<'a> {
     fn add_region(&mut self, region: &Region, is_flushed: bool) -> Result<()> {
         let info = region.info();
         let dir = self.root.join(info.encoded_name());
+        // HBase removes files of `mobdir` that no file of the table needs.
+        region.bring_in_values()?;
         self.files.make_dir(&dir)?;
         self.files.write(&dir.join(REGION_INFO_FILE), &region_info_file::file_content(info))?;
         self.listed.regions.push(ListedRegion { info: info.clone(), families: Vec::new() });

@@ -19,7 +19,7 @@
 use std::path::{Path, PathBuf};
 
 use hblite_env::{Env, FileSystem};
-use hblite_model::{Error, Exception, RegionInfo, Result};
+use hblite_model::{Error, Exception, Result};
 
 use super::adopt::{find, for_each_file};
 use super::data_manifest::DataManifest;
@@ -35,21 +35,14 @@ use crate::sealed;
 ///
 /// # Errors
 /// `SnapshotDoesNotExist`, `SnapshotExists`; `CorruptHFile` that names a file that is damaged,
-/// missing, or not the one that is listed; `UnsupportedOperation` for a table with medium objects,
-/// encryption, or another store file tracker; `Io`, also if the store is open. In these cases, the
+/// missing, or not the one that is listed; `UnsupportedOperation` for a table with encryption or
+/// another store file tracker; `Io`, also if the store is open. In these cases, the
 /// snapshot is not added.
 pub fn import_snapshot(env: &Env, dir: &Path, from: &Path, name: &str) -> Result<usize> {
     let store = closed_store(env, dir)?;
     let _lock = store.lock(env)?;
     let transfer = Transfer::find(env.fs.as_ref(), &Layout::new(from), name)?;
     foreign_settings::check(&transfer.listed.table)?;
-    let is_mob = |region: &super::data_manifest::ListedRegion| {
-        region.info.start_key() == RegionInfo::MOB_START_KEY
-    };
-    if transfer.listed.regions.iter().any(is_mob) {
-        let message = format!("snapshot {name} has medium objects (MOB), which hblite cannot read");
-        return Err(Error::new(Exception::UnsupportedOperation, message));
-    }
     let unseal = |content: &[u8]| {
         sealed::unseal(content).map_or_else(|_| content.to_vec(), |(fields, _)| fields.to_vec())
     };

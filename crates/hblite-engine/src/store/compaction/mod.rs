@@ -5,6 +5,8 @@
 //! 3. move the new file into place: it names the files that it replaces
 //! 4. swap it for them in the store's list, then in the region's manifest, then delete them
 //!
+//! Values that HBase keeps in other files are among the cells of the new one.
+//!
 //! Step 2 reads every block from its file and verifies it, whatever was read or cached before: a
 //! damaged block must not get a new, valid checksum. The compaction fails, and the files stay.
 //!
@@ -108,7 +110,9 @@ impl Store {
         // removed.
         let is_due =
             || trigger == CompactionTrigger::Background && self.is_major_compaction_due(files);
-        let has_references = files.iter().any(|file| file.is_reference());
+        // And values that are elsewhere are brought in, so that all else finds them.
+        let is_incomplete = |file: &Arc<StoreFile>| file.mob_files().is_some();
+        let has_references = files.iter().any(|file| file.is_reference() || is_incomplete(file));
         let is_major = trigger == CompactionTrigger::Requested(CompactionKind::Major);
         if is_major || has_references || is_due() {
             return Some(0..files.len());

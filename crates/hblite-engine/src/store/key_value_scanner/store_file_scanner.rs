@@ -2,7 +2,7 @@
 //!
 //! For a reference to a half, only the cells of that half are visible. Cells that the read point
 //! does not cover are skipped; most files have none, and then nothing is compared. All cells of a
-//! bulk-loaded file have the sequence id of the load.
+//! bulk-loaded file have the sequence id of the load. Values that HBase keeps elsewhere are read.
 
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use hblite_hfile::{BlockCells, HFileScanner};
 use hblite_model::cell::{CellRef, key};
 use hblite_model::{CellComparator, Result};
 
+use super::mob_values::MobValues;
 use super::{KeyValueScanner, WALK_CELLS_MAX, WalkedBack, walk_back_by_steps};
 use crate::store::store_file::{Half, StoreFile};
 
@@ -21,10 +22,31 @@ pub(crate) struct StoreFileScanner {
     bounds: Option<Box<Bounds>>,
     /// Cells with a greater sequence id are not visible; `None`: all are.
     read_point: Option<u64>,
-    /// The sequence id of all cells of a bulk-loaded file.
-    loaded_id: Option<u64>,
+    /// How cells differ from those in the file; `None`: not at all.
+    changes: Option<Box<Changes>>,
     /// The file's scanner is at a cell beyond the bounds.
     is_outside: bool,
+}
+
+/// How the cells of a source differ from those in its file.
+struct Changes {
+    /// The sequence id of all cells of a bulk-loaded file.
+    loaded_id: Option<u64>,
+    /// The values of the cells that refer to other files.
+    values: Option<MobValues>,
+}
+
+impl Changes {
+    fn new(file: &StoreFile) -> Option<Box<Self>> {
+        let values = || file.mob_files().map(|files| MobValues::new(files, file.path().into()));
+        let changes = Self { loaded_id: file.loaded_id(), values: values() };
+        (changes.loaded_id.is_some() || changes.values.is_some()).then(|| Box::new(changes))
+    }
+
+    fn apply<'a>(&'a self, cell: CellRef<'a>) -> CellRef<'a> {
+        let cell = self.loaded_id.map_or(cell, |id| cell.with_sequence_id(id));
+        self.values.as_ref().map_or(cell, |values| values.apply(cell))
+    }
 }
 
 /// The bounds of half a file.
@@ -54,6 +76,22 @@ impl StoreFile {
     pub(crate) fn scanner(&self, read_point: u64) -> StoreFileScanner {
         StoreFileScanner::new(self, read_point)
     }
+
+    /// Reads every value that is in another file (see `store::mob`).
+    ///
+    /// # Errors
+    /// `CorruptHFile` at the first one that cannot be read, `Io`.
+    pub(crate) fn verify_values(&self) -> Result<()> {
+        if self.mob_files().is_none() {
+            return Ok(());
+        }
+        let mut scanner = self.scanner(u64::MAX).verifying();
+        let mut is_at_cell = scanner.seek_first()?;
+        while is_at_cell {
+            is_at_cell = scanner.next()?;
+        }
+        Ok(())
+    }
 }
 
 impl StoreFileScanner {
@@ -64,7 +102,7 @@ impl StoreFileScanner {
             comparator: reader.comparator(),
             bounds: file.half().map(|half| Box::new(Bounds::new(half))),
             read_point: (file.cell_sequence_id_max() > read_point).then_some(read_point),
-            loaded_id: file.loaded_id(),
+            changes: Changes::new(file),
             scanner: HFileScanner::new(Arc::clone(reader)),
             is_outside: false,
         }
@@ -77,7 +115,7 @@ impl StoreFileScanner {
             comparator: reader.comparator(),
             bounds: None,
             read_point: None,
-            loaded_id: None,
+            changes: None,
             scanner: HFileScanner::new(reader),
             is_outside: false,
         }
@@ -99,7 +137,7 @@ impl StoreFileScanner {
     /// Moves on until the cell is visible, and checks whether it is within the bounds.
     #[inline]
     fn settle(&mut self, found: bool, is_forward: bool) -> Result<bool> {
-        if self.read_point.is_none() && self.bounds.is_none() {
+        if self.shows_all() {
             return Ok(found);
         }
         self.settle_slowly(found, is_forward)
@@ -107,7 +145,8 @@ impl StoreFileScanner {
 
     fn settle_slowly(&mut self, mut found: bool, is_forward: bool) -> Result<bool> {
         if let Some(read_point) = self.read_point {
-            let id = |cell: CellRef<'_>| self.loaded_id.unwrap_or(cell.sequence_id());
+            let loaded_id = self.changes.as_ref().and_then(|changes| changes.loaded_id);
+            let id = |cell: CellRef<'_>| loaded_id.unwrap_or(cell.sequence_id());
             while found && self.scanner.current().is_some_and(|cell| id(cell) > read_point) {
                 found = if is_forward { self.scanner.next()? } else { self.scanner.prev()? };
             }
@@ -116,7 +155,21 @@ impl StoreFileScanner {
             (Some(bounds), Some(cell)) => !bounds.contains(cell.row(), self.comparator),
             _ => false,
         };
-        Ok(found && !self.is_outside)
+        let is_at_cell = found && !self.is_outside;
+        if is_at_cell
+            && let Some(values) = self.changes.as_mut().and_then(|changes| changes.values.as_mut())
+            && let Some(cell) = self.scanner.current()
+        {
+            values.read(&cell)?;
+        }
+        Ok(is_at_cell)
+    }
+
+    /// Whether the source shows every cell of the file, and as it is but for the sequence id.
+    #[inline]
+    fn shows_all(&self) -> bool {
+        let has_values = || self.changes.as_ref().is_some_and(|changes| changes.values.is_some());
+        self.read_point.is_none() && self.bounds.is_none() && !has_values()
     }
 }
 
@@ -127,7 +180,10 @@ impl KeyValueScanner for StoreFileScanner {
             return None;
         }
         let cell = self.scanner.current()?;
-        Some(self.loaded_id.map_or(cell, |id| cell.with_sequence_id(id)))
+        Some(match &self.changes {
+            None => cell,
+            Some(changes) => changes.apply(cell),
+        })
     }
 
     #[inline(always)]
@@ -183,7 +239,7 @@ impl KeyValueScanner for StoreFileScanner {
     }
 
     fn walk_back(&mut self, cells: usize, row: &mut Vec<u8>) -> Result<WalkedBack> {
-        if self.read_point.is_some() || self.bounds.is_some() {
+        if !self.shows_all() {
             return walk_back_by_steps(self, cells, row);
         }
         for _ in 0..cells {
@@ -199,9 +255,7 @@ impl KeyValueScanner for StoreFileScanner {
 
     #[inline]
     fn block(&self) -> Option<(BlockCells<'_>, usize)> {
-        let shows_all =
-            self.read_point.is_none() && self.bounds.is_none() && self.loaded_id.is_none();
-        if shows_all { self.scanner.block() } else { None }
+        if self.changes.is_none() && self.shows_all() { self.scanner.block() } else { None }
     }
 
     fn move_in_block(&mut self, cell: usize, cells_read: u64) {

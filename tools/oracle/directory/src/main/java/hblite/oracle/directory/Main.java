@@ -14,7 +14,7 @@ import org.apache.hadoop.hbase.codec.KeyValueCodecWithTags;
 /** Works on the tables of a cluster, or prints all that is in it, whichever server it is. */
 public final class Main {
   private static final String USAGE =
-      "usage: Main HOST:PORT print [TABLE...] | fixture | work SEED OPERATIONS"
+      "usage: Main HOST:PORT print [TABLE...] | fixture | mob-fixture | work SEED OPERATIONS"
           + " | snapshot TABLE... | clone TABLE...";
   private static final String REGISTRY = "hbase.client.registry.impl";
 
@@ -54,6 +54,7 @@ public final class Main {
         }
       }
       case "fixture" -> Fixture.fill(connection);
+      case "mob-fixture" -> MobFixture.fill(connection);
       case "work" -> {
         Random random = new Random(Long.parseLong(arguments.get(0)));
         new Worker(connection, random).work(Integer.parseInt(arguments.get(1)));

@@ -81,7 +81,7 @@ final class Worker {
     return values[random.nextInt(values.length)];
   }
 
-  private ColumnFamilyDescriptor family(byte[] name) {
+  private ColumnFamilyDescriptor family(byte[] name, boolean hasMediumObjects) {
     return ColumnFamilyDescriptorBuilder.newBuilder(name)
         .setMaxVersions(1 + random.nextInt(5))
         .setDataBlockEncoding(pick(DataBlockEncoding.values()))
@@ -89,14 +89,16 @@ final class Worker {
         .setBloomFilterType(pick(new BloomType[] {BloomType.NONE, BloomType.ROW, BloomType.ROWCOL}))
         .setKeepDeletedCells(pick(KeepDeletedCells.values()))
         .setBlocksize(1 << (10 + random.nextInt(7)))
+        .setMobEnabled(hasMediumObjects)
+        .setMobThreshold(500)
         .build();
   }
 
   private void create(Admin admin, int number) throws IOException {
     TableDescriptor table =
         TableDescriptorBuilder.newBuilder(name(number))
-            .setColumnFamily(family(FAMILY))
-            .setColumnFamily(family(OTHER))
+            .setColumnFamily(family(FAMILY, random.nextInt(4) == 0))
+            .setColumnFamily(family(OTHER, random.nextInt(4) == 0))
             .setValue("number", Integer.toString(number))
             .build();
     if (random.nextBoolean()) {
@@ -169,7 +171,12 @@ final class Worker {
             admin.enableTable(name);
           }
         }
-        case 1 -> admin.modifyColumnFamily(name, family(FAMILY));
+        case 1 -> {
+          // Without the setting, HBase returns the references that are left instead of the values.
+          boolean hasMediumObjects =
+              admin.getDescriptor(name).getColumnFamily(FAMILY).isMobEnabled();
+          admin.modifyColumnFamily(name, family(FAMILY, hasMediumObjects));
+        }
         case 2 -> {
           if (isEnabled) {
             admin.flush(name);
