@@ -9,9 +9,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The store refused or failed.
+    /// The store returned an error.
     Store(hblite::Error),
-    /// A key could not be encoded, decoded or planned for.
+    /// A key could not be encoded or decoded, or a query could not be planned.
     Key(hblite_rowkey::Error),
     /// A row does not contain what the study wrote: another program wrote it.
     Row {
@@ -45,7 +45,7 @@ impl fmt::Display for Error {
             Self::Row { row, what } => write!(f, "row {row}: {what}"),
             Self::Taken(table) => write!(
                 f,
-                "the cluster already has a table {table}: a run creates its tables and drops them"
+                "the cluster already has a table {table}: a run creates and drops its tables"
             ),
             Self::Unknown { what, known } => write!(f, "no {what}; known: {known}"),
         }

@@ -40,7 +40,7 @@ impl IdStore for IdTable {
                 let number = <[u8; 8]>::try_from(value);
                 number
                     .map(u64::from_be_bytes)
-                    .map_err(|_| Error::row(&row, "its id has not 8 bytes"))
+                    .map_err(|_| Error::row(&row, "its id is not 8 bytes long"))
             })
             .transpose()
     }

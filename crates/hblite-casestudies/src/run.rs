@@ -42,7 +42,7 @@ pub struct DesignReport {
     pub name: String,
     /// The key of each table.
     pub pictures: Vec<String>,
-    /// Why it spreads writes or does not.
+    /// Why it does or does not spread writes.
     pub why: String,
     /// Puts of all tables.
     pub puts: u64,
@@ -67,7 +67,7 @@ pub struct QuestionReport {
     pub steps: Vec<String>,
     /// What all of them cost.
     pub cost: Cost,
-    /// From the question to the last record.
+    /// Time from the question to the last record.
     pub time: Duration,
     /// How many records were found.
     pub found: u64,
@@ -257,8 +257,8 @@ impl fmt::Display for QuestionReport {
             self.time.as_secs_f64() * 1e3
         )?;
         let is_right = match self.is_right {
-            Some(true) => ", as without a store",
-            Some(false) => ", NOT as without a store",
+            Some(true) => ", as expected",
+            Some(false) => ", NOT as expected",
             None => "",
         };
         writeln!(f, "     found {}{is_right}", self.found)?;

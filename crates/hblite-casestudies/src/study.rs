@@ -171,7 +171,7 @@ pub trait SchemaDesign: Send + Sync {
     /// The key of each table, as a picture or in the design language.
     fn pictures(&self) -> Vec<String>;
 
-    /// Why writes spread or do not, and what the design is good for.
+    /// Why writes do or do not spread, and what the design is good for.
     fn why(&self) -> String;
 
     /// The tables, starting with the one that takes most writes.

@@ -1,7 +1,7 @@
-//! Tables that are on a cluster for one run only.
+//! Tables that exist on a cluster for one run only.
 //!
-//! A cluster has tables of others. So a run refuses names that are taken, drops only what it has
-//! created itself, and does that after an error, too.
+//! A cluster has other tables, too. A run therefore refuses names that are in use, and drops only
+//! the tables that it created, also after an error.
 
 use hblite::{Connection, TableDescriptor, TableName};
 
@@ -15,7 +15,7 @@ pub struct TemporaryTables {
 }
 
 impl TemporaryTables {
-    /// None yet, after a check that none of these tables exists.
+    /// No tables yet, after a check that none of these exists.
     ///
     /// # Errors
     /// [`Error::Taken`] if one exists, and those of the cluster.
@@ -55,7 +55,7 @@ impl TemporaryTables {
 
 impl Drop for TemporaryTables {
     fn drop(&mut self) {
-        // Only after another error, which is the one to report.
+        // This happens only after another error, which is the one to report.
         let _ = self.drop_all();
     }
 }

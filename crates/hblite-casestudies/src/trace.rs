@@ -1,4 +1,4 @@
-//! Reads that keep a record: every scan and get, with its rows, cells, bytes and regions.
+//! Traced reads: every scan and get, with its rows, cells, bytes and regions.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -86,7 +86,7 @@ impl Cost {
 }
 
 impl Trace {
-    /// Nothing read yet.
+    /// An empty trace.
     pub fn new() -> Self {
         Self::default()
     }
@@ -96,7 +96,7 @@ impl Trace {
         self.steps.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What all of them cost together.
+    /// Their total cost.
     pub fn cost(&self) -> Cost {
         let mut cost = Cost::default();
         for step in self.steps() {

@@ -1,5 +1,5 @@
-//! Every design of every study, with its tables whole and split, flushed and not: each question is
-//! answered as without a store.
+//! Every design of every study, with its tables whole and split, flushed and not: each answer
+//! equals the one computed without a store.
 
 use hblite::Connection;
 use hblite_casestudies::{

@@ -24,7 +24,7 @@ fn every_study_runs_and_is_right() {
             assert!(text.contains(&format!("== {study}: ")), "{study}");
         }
     }
-    assert!(text.contains("as without a store") && !text.contains("NOT as"));
+    assert!(text.contains("as expected") && !text.contains("NOT as"));
     assert!(text.contains("scan LOG_DATA start \"\\x00\\x00\\x01\\x8B"), "{text}");
 }
 

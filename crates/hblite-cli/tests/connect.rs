@@ -108,7 +108,7 @@ fn designs_are_compared_on_a_cluster() {
     assert_eq!(table(&local, even), table(&remote, even), "{remote}");
     assert_eq!(table(&local, even).len(), 2, "{local}");
     let costs = |shown: &str| -> Vec<Vec<String>> {
-        let lines = table(shown, "What reading back costs");
+        let lines = table(shown, "What reads cost");
         // The name of query and design, scans, regions and rows; cells are not counted there.
         let words = |line: &String| line.split_whitespace().take(6).map(str::to_owned).collect();
         lines.iter().map(words).collect()

@@ -271,7 +271,7 @@ fn other(value: &Value) -> Value {
                 }
             }
         }
-        other => panic!("{other} is no leaf"),
+        other => panic!("{other} is not a leaf"),
     }
 }
 

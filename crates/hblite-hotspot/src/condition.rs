@@ -313,7 +313,7 @@ impl Parser<'_> {
             Some(Token::Open) => "\"(\"".to_owned(),
             Some(Token::Close) => "\")\"".to_owned(),
         };
-        BadCondition(format!("{:?}: {what} is expected, not {found}", self.text))
+        BadCondition(format!("{:?}: expected {what}, but found {found}", self.text))
     }
 
     fn takes_word(&mut self, word: &str) -> bool {
@@ -440,12 +440,12 @@ mod tests {
     #[test]
     fn wrong_conditions_are_told_why() {
         for (text, reason) in [
-            ("", "a figure or a number is expected, not the end"),
-            ("max/mean", "a comparison like \">\" is expected, not the end"),
-            ("max/mean > ", "a figure or a number is expected"),
+            ("", "expected a figure or a number, but found the end"),
+            ("max/mean", "expected a comparison like \">\", but found the end"),
+            ("max/mean > ", "expected a figure or a number"),
             ("max/mean = 2", "one of > >= <"),
-            ("(max/mean > 2", "\")\" is expected, not the end"),
-            ("max/mean > 2 3", "\"and\", \"or\" or the end is expected, not \"3\""),
+            ("(max/mean > 2", "expected \")\", but found the end"),
+            ("max/mean > 2 3", "expected \"and\", \"or\" or the end, but found \"3\""),
             ("max/mean > 2 & p99 > 1", "'&' means nothing here"),
             ("1-2 > 3", "is not a number"),
         ] {

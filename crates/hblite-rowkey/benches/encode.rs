@@ -1,4 +1,4 @@
-//! Keys per second: numeric composites, and MD5 prefixes beside the bare digest.
+//! Keys per second: numeric composites, and MD5 prefixes compared with the digest alone.
 
 use std::hint::black_box;
 

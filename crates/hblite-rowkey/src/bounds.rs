@@ -46,10 +46,10 @@ impl Bound {
     }
 }
 
-/// The bytes that a condition leaves; `None` if the field's bytes do not show it.
+/// The bytes of a field that meet a condition; `None` if the condition cannot be checked on them.
 ///
 /// # Errors
-/// `Query` if the condition is of another kind than the field, `Value` if its value does not fit.
+/// `Query` if the condition does not apply to the field's type, `Value` if its value does not fit.
 pub(crate) fn bound_of(
     design: &Design,
     field: usize,
@@ -68,7 +68,7 @@ pub(crate) fn bound_of(
             Ok(number.is_ordered().then(|| number_bound(*number, from, to)))
         }
         (Encoding::Number(_), FieldCondition::Prefix(_) | FieldCondition::Suffix(_)) => Err(
-            Error::query(format!("{name} is a number: it has a range, and no prefix or suffix")),
+            Error::query(format!("{name} is a number: it has no prefix or suffix, use a range")),
         ),
         (Encoding::Text(text), condition) => text_bound(design, field, text, condition),
         (Encoding::Md5 | Encoding::Md5Hex(_), _) | (_, FieldCondition::Equals(_)) => Ok(None),

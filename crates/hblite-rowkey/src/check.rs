@@ -70,8 +70,8 @@ fn field<'p>(name: &str, parts: &'p [Part]) -> Option<&'p Field> {
 fn named<'p>(name: &str, parts: &'p [Part], what: &str) -> Result<&'p Field, String> {
     field(name, parts).ok_or_else(|| {
         format!(
-            "{what} of {name}, which is no field of the key: without {name} in it, a key could not \
-             be made again from a record's other values"
+            "{what} of {name}, which is not a field of the key: without {name} in it, a key could \
+             not be computed from a record's other values"
         )
     })
 }

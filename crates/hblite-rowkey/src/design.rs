@@ -75,11 +75,11 @@ impl Step {
 }
 
 impl Design {
-    /// Checks that the parts fit together.
+    /// Checks that the parts can be combined.
     ///
     /// # Errors
-    /// `Design` with the reason and the part: a field without end before another, no buckets, a
-    /// salt computed from a field that does not exist, and so on.
+    /// `Design` with the reason and the part: a field of unknown length before another one, a
+    /// bucket count of 0, a salt computed from a field that does not exist, and so on.
     pub fn new(parts: Vec<Part>) -> Result<Self> {
         check(&parts)?;
         let fields: Vec<Field> = parts

@@ -105,8 +105,8 @@ impl Parser<'_> {
             _ => Err(syntax(
                 span,
                 format!(
-                    "{name} is no salt, bucket, md5hex or md5; a field is written {name}:type, for \
-                     instance {name}:str"
+                    "{name} is not salt, bucket, md5hex or md5; a field is written {name}:type, \
+                     for instance {name}:str"
                 ),
             )),
         }
@@ -144,7 +144,7 @@ impl Parser<'_> {
             _ => Err(syntax(
                 span,
                 format!(
-                    "{kind} is no type: there are u8, u16, u32, u64, reversed_u64, \
+                    "{kind} is not a type: use u8, u16, u32, u64, reversed_u64, \
                      bit_reversed_u64, i64, timestamp, reverse_timestamp, str, reversed_str, \
                      domain, bytes, md5, md5hex(6)"
                 ),

@@ -3,7 +3,7 @@
 //! The parts are visited from the front. A part whose bytes follow from the query is appended. A
 //! salt or bucket that does not follow from it is tried with all its labels. The first field
 //! without a single value ends the walk, with a range if there is a condition on it. Conditions on
-//! later fields select nothing any more; they are checked row by row.
+//! later fields do not narrow the ranges; they are checked row by row.
 //!
 //! Invariant: the ranges are disjoint, in ascending order, and contain every key of the design that
 //! meets the conditions; if [`Plan::checks`] is empty, they contain no other key of the design.
@@ -77,14 +77,14 @@ impl Design {
     /// let design = Design::parse("uid:str(3)|phone:str(11)|name:str")?;
     /// let known_from_the_front = Query::new().equals("uid", "111").prefix("phone", "12");
     /// assert_eq!(design.plan(&known_from_the_front)?.access, Access::Ranges);
-    /// let known_from_behind = Query::new().equals("name", "iteblog");
-    /// assert_eq!(design.plan(&known_from_behind)?.access, Access::Table);
+    /// let known_from_the_end = Query::new().equals("name", "iteblog");
+    /// assert_eq!(design.plan(&known_from_the_end)?.access, Access::Table);
     /// # Ok::<(), hblite_rowkey::Error>(())
     /// ```
     ///
     /// # Errors
-    /// `Query` if a field is not there, is named twice or cannot be compared so; `Value` if a value
-    /// does not fit its field.
+    /// `Query` if a field is not there, is named twice or cannot be compared this way; `Value` if a
+    /// value does not fit its field.
     pub fn plan(&self, query: &Query) -> Result<Plan> {
         let conditions = self.conditions(query)?;
         let order = match &query.order {
@@ -111,7 +111,7 @@ impl Design {
     /// Whether the conditions that the key shows hold for a key.
     ///
     /// # Errors
-    /// `Key` if the bytes are no key of this design.
+    /// `Key` if the bytes are not a key of this design.
     pub fn matches(&self, query: &Query, key: &[u8]) -> Result<bool> {
         let values = self.decode(key)?;
         for (name, condition) in &query.conditions {
@@ -143,7 +143,7 @@ struct Walk<'w> {
 enum End {
     /// Nothing: the whole key is known.
     Whole,
-    /// A field without a single value, and what is known of it.
+    /// A field that the query does not fix to one value, and what is known of it.
     Field(usize, Option<Bound>),
     /// A hash that the query does not determine.
     Hash,

@@ -21,8 +21,8 @@ pub enum Spread {
         /// Whether the prefix is random. If not, the row determines it.
         is_random: bool,
     },
-    /// A hash: every place is equally likely, and all rows with the same values of these fields
-    /// share one.
+    /// A hash: every position is equally likely, and all rows with the same values of these fields
+    /// are adjacent.
     Hashed {
         /// The fields that are hashed.
         fields: Vec<String>,
@@ -42,11 +42,11 @@ impl Design {
     /// let spread = |text: &str| Ok::<_, hblite_rowkey::Error>(Design::parse(text)?.spread());
     /// assert_eq!(
     ///     spread("ts:timestamp|host:str")?.to_string(),
-    ///     "grows with ts: one region takes all writes at every instant"
+    ///     "grows with ts: one region takes all writes at any moment"
     /// );
     /// assert_eq!(
     ///     spread("bucket(ts, 16)|ts:timestamp")?.to_string(),
-    ///     "16 places, by the row: up to 16 regions share the writes"
+    ///     "16 prefixes, computed from the row: up to 16 regions share the writes"
     /// );
     /// # Ok::<(), hblite_rowkey::Error>(())
     /// ```
@@ -80,15 +80,15 @@ impl fmt::Display for Spread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Growing { field } => {
-                write!(f, "grows with {field}: one region takes all writes at every instant")
+                write!(f, "grows with {field}: one region takes all writes at any moment")
             }
             Self::Prefixes { count, is_random } => {
-                let by = if *is_random { "at random" } else { "by the row" };
-                write!(f, "{count} places, {by}: up to {count} regions share the writes")
+                let by = if *is_random { "chosen at random" } else { "computed from the row" };
+                write!(f, "{count} prefixes, {by}: up to {count} regions share the writes")
             }
             Self::Hashed { fields } => write!(
                 f,
-                "a hash of {}: even over all values; one hot value stays in one place",
+                "a hash of {}: even over all values; one hot value stays in one region",
                 fields.join(", ")
             ),
             Self::ByValue { field } => {

@@ -150,7 +150,7 @@ impl fmt::Display for Support {
         }
         match (self.access, self.scans) {
             (Access::Rows, 1) => f.write_str(": one row")?,
-            (Access::Rows, scans) => write!(f, ": one row in each of {scans} places")?,
+            (Access::Rows, scans) => write!(f, ": one row under each of {scans} prefixes")?,
             (access, 1) => write!(f, ": {access}")?,
             (access, scans) => write!(f, ": {scans} × {access}")?,
         }

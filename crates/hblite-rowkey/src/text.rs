@@ -2,8 +2,8 @@
 //! contain.
 //!
 //! A value of unknown length that is followed by another field needs a mark for its end. The mark
-//! must sort before every byte of a value; otherwise "web" and "web-1" would change places. So
-//! values may only contain bytes greater than the delimiter, or their zero bytes are escaped.
+//! must sort before every byte of a value; otherwise "web" and "web-1" would be in the wrong order.
+//! So values may only contain bytes greater than the delimiter, or their zero bytes are escaped.
 
 use std::borrow::Cow;
 
@@ -93,7 +93,7 @@ impl Text {
             End::Fixed(width) => {
                 let length = bytes.len();
                 if length > usize::from(width) {
-                    return Err(format!("{value} has {length} bytes, the field {width}"));
+                    return Err(format!("{value} has {length} bytes, but the field has {width}"));
                 }
                 if self.is_text && bytes.contains(&0) {
                     return Err(format!("{value} contains a zero byte, which pads shorter values"));
@@ -133,7 +133,7 @@ impl Text {
             End::Fixed(width) => {
                 let missing = usize::from(width) - length.min(usize::from(width));
                 if missing > 0 && !self.is_text {
-                    return Err(format!("the value has {length} bytes, the field {width}"));
+                    return Err(format!("the value has {length} bytes, but the field has {width}"));
                 }
                 key.resize(key.len() + missing, 0);
             }
@@ -206,7 +206,7 @@ fn unescape(key: &[u8]) -> Result<(Cow<'_, [u8]>, &[u8]), String> {
         }
         at += 2;
     }
-    Err("no 00 01 ends it".to_owned())
+    Err("its end, 00 01, is missing".to_owned())
 }
 
 /// The characters in reverse order.

@@ -1,9 +1,9 @@
 //! Connected cars: what a car reported in a period.
 //!
 //! Car + time answers it in one scan. Cars of one batch have adjacent numbers and report at the
-//! same hours, so one region takes all of their writes. The first characters of the car's MD5 in
-//! front separate them, and keep the rows of each car together and in order. (The guide writes
-//! md5(uid) here too; the field to hash is the one that queries know, the car.)
+//! same hours, so one region takes all of their writes. A prefix from the car's MD5 separates them,
+//! and keeps the rows of each car adjacent and in order. (The guide writes md5(uid) here too; the
+//! field to hash is the one that queries know, the car.)
 
 use std::fmt;
 
@@ -94,7 +94,7 @@ impl CaseStudy for ConnectedCars {
     }
 
     fn question(&self) -> &'static str {
-        "Car and time unchanged, or a prefix of the car's MD5 in front?"
+        "Car and time unchanged, or with a prefix of the car's MD5?"
     }
 
     fn entities(&self, records: u64) -> u64 {
@@ -108,7 +108,7 @@ impl CaseStudy for ConnectedCars {
             design(
                 "car",
                 "car:str(15)|ts:timestamp",
-                "a car's period in one scan; a batch of cars is in one region",
+                "a car's period in one scan; all cars of a batch are in one region",
             ),
             design(
                 "md5-prefix",

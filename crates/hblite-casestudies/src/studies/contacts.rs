@@ -1,8 +1,8 @@
 //! uid + phone + name: which conditions the key supports.
 //!
 //! The row-key guide's list of easy and hard questions, each asked of the table. A question that
-//! knows the front of the key is a prefix scan; any other reads everything. A second table with the
-//! phone in front makes the hard ones easy, and doubles every write.
+//! gives the front of the key is a prefix scan; any other reads the whole table. A second table
+//! whose key begins with the phone makes the hard questions easy, and doubles every write.
 
 use std::fmt;
 
@@ -92,7 +92,7 @@ impl CaseStudy for Contacts {
                 "and-by-phone",
                 "CONTACTS",
                 BY_USER,
-                "a second table makes the phone known from the front, too",
+                "a second table, whose key begins with the phone, answers questions by phone",
             )
             .and_table("CONTACTS_BY_PHONE", "phone:str|uid:str|name:str")
             .boxed(),

@@ -1,9 +1,9 @@
 //! The newest operations of a user: uid + (Long.MAX_VALUE − time), or a reversed scan.
 //!
 //! With reversed times, the newest row of a user comes first: a scan starts at `[uid][00000000]`
-//! and stops after the requested number of rows. For a period the ends change places: the scan
+//! and stops after the requested number of rows. For a period, the bounds are swapped: the scan
 //! starts at `[uid][Long.MAX_VALUE - end]` and stops after `[uid][Long.MAX_VALUE - begin]` (the
-//! guide has them the other way round, which finds nothing). With plain times, a reversed scan
+//! guide has them in the opposite order, which finds nothing). With plain times, a reversed scan
 //! gives the same rows; HBase has had it since 0.98.
 
 use std::fmt;

@@ -1,10 +1,10 @@
 //! Risk control: the profile of a user, found by user id, by identity card or by telephone.
 //!
 //! Each of the three numbers grows with time or shares its beginning with many others, so rows
-//! keyed by the plain number crowd into few regions. The first characters of the number's own MD5
-//! in front spread them; a query for one number computes the same prefix and gets the row. (The
-//! guide uses the prefix of the user id in all three keys; a card or a telephone alone would then
-//! find nothing. So here each key has the prefix of the field that queries know.)
+//! keyed by the plain number end up in few regions. A prefix from the number's own MD5 spreads
+//! them; a query for one number computes the same prefix and gets the row. (The guide uses the
+//! prefix of the user id in all three keys; a card or a telephone alone would then find nothing. So
+//! here each key has the prefix of the field that queries know.)
 
 use std::fmt;
 
@@ -93,7 +93,7 @@ impl CaseStudy for RiskControl {
     }
 
     fn question(&self) -> &'static str {
-        "Plain numbers as keys, or a prefix of their MD5 in front?"
+        "Plain numbers as keys, or with a prefix of their MD5?"
     }
 
     fn entities(&self, records: u64) -> u64 {
@@ -112,7 +112,7 @@ impl CaseStudy for RiskControl {
             three(
                 "plain",
                 &|_| String::new(),
-                "one get by each number; numbers that grow gather in the last region",
+                "one get by each number; growing numbers all go to the last region",
             ),
             three(
                 "md5-prefix",

@@ -1,9 +1,9 @@
 //! Trading: a seller's deals of a period, a buyer's deals of a period, one order.
 //!
 //! There are three questions, and a key answers one of them: seller + time + order, buyer + time +
-//! order, or the order. So a deal is stored three times, or two of the questions read everything. A
-//! seller with very many deals makes one place hot; a random salt spreads it, and a question by
-//! seller then takes a scan for each salt.
+//! order, or the order. So a deal is stored three times, or two of the questions read the whole
+//! table. A seller with very many deals makes one region hot; a random salt spreads its deals, and
+//! a question by seller then takes one scan per salt.
 
 use std::fmt;
 
@@ -126,14 +126,14 @@ impl CaseStudy for Trading {
                 "order",
                 "TRADE_BY_ORDER",
                 ORDER,
-                "an order in one get; numbers that grow make the last region hot",
+                "an order in one get; growing numbers make the last region hot",
             )
             .boxed(),
             KeyedDesign::<Deal>::new(
                 "all-three",
                 "TRADE_BY_SELLER",
                 SELLER,
-                "each question has its table; a deal is written three times",
+                "each question has its own table; a deal is written three times",
             )
             .and_table("TRADE_BY_BUYER", BUYER)
             .and_table("TRADE_BY_ORDER", ORDER)
@@ -142,7 +142,7 @@ impl CaseStudy for Trading {
                 "salted-seller",
                 "TRADE_SALTED",
                 "salt(8)|seller:str(6)|ts:timestamp|order:str",
-                "a hot seller's writes go to all places; a seller's deals cost a scan in each",
+                "a hot seller's writes go to all salts; reading its deals takes a scan for each",
             )
             .boxed(),
         ]

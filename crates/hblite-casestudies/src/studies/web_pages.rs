@@ -95,7 +95,7 @@ impl CaseStudy for WebPages {
             design(
                 "letters-backwards",
                 "domain:reversed_str|path:str",
-                "every end of a domain in one scan",
+                "any ending of a domain in one scan",
             ),
         ]
     }

@@ -7,8 +7,8 @@
 //! plain-row    row www.cnn.com, the families of the first
 //! ```
 //!
-//! Families are stored apart, so that a question about links does not read pages. Empty cells take
-//! no space: a scan of `people` meets only the sites that have an author.
+//! Families are stored separately, so a question about links does not read pages. Empty cells take
+//! no space: a scan of `people` reads only the sites that have an author.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,7 +26,7 @@ const TABLE: &str = "WEBTABLE";
 const FAMILIES: [&str; 3] = ["contents", "anchor", "people"];
 /// The only family of the design with one.
 const FAMILY: &str = "d";
-/// More than any history of the study has.
+/// More versions than any history of the study has.
 const VERSIONS_MAX: u32 = i32::MAX as u32;
 /// One site of this many names its author.
 const WITH_AUTHOR: u64 = 50;
@@ -34,7 +34,7 @@ const WITH_AUTHOR: u64 = 50;
 /// A cell of the table, apart from its site and its time.
 type Column = (&'static str, String);
 
-/// What a visit to a site finds: its page, a link to it, perhaps an author.
+/// What a crawl of a site finds: its page, a link to it, perhaps an author.
 struct Visit {
     site: String,
     ts: u64,
@@ -81,7 +81,7 @@ impl CaseStudy for WebTable {
     }
 
     fn question(&self) -> &'static str {
-        "A family for each kind of cell, or one for all? Sites backwards or unchanged?"
+        "A family for each kind of cell, or one for all? Domains reversed or unchanged?"
     }
 
     fn entities(&self, records: u64) -> u64 {
@@ -253,7 +253,7 @@ impl WebSession {
     fn collect(&self, row: &RowResult, wanted: &Wanted<'_>, into: &mut Vec<String>) -> Result<()> {
         let design = Design::parse(self.design.key)?;
         let values = design.decode(row.row())?;
-        let site = values[0].as_text().ok_or_else(|| Error::row(row.row(), "is no site"))?;
+        let site = values[0].as_text().ok_or_else(|| Error::row(row.row(), "is not a site"))?;
         if !wanted.is_of(site) {
             return Ok(());
         }

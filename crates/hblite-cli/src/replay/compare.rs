@@ -159,7 +159,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares the cells beside the messages.
+    /// Compares the cell blocks of the messages.
     pub(super) fn compare_cells(&mut self, recorded: &Bytes, replayed: &Bytes) {
         let (mut then, mut now) = (CellReader::new(recorded), CellReader::new(replayed));
         for index in 0.. {

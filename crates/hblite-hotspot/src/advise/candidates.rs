@@ -1,8 +1,8 @@
-//! The search space: every order of the fields, turned, and with every prefix.
+//! The search space: every order of the fields, with every encoding and every prefix.
 //!
 //! - reorder: all orders of up to four fields; fields that no query names come last, or first
-//! - reverse: the first text, and every text whose end a query knows; times whose newest are
-//!   wanted; the bits of a first number that grows
+//! - reverse: the first text, and every text whose end a query knows; times of
+//!   which a query asks for the newest; the bits of a first number that grows
 //! - widen: texts before other fields padded to the length of the longest, without a delimiter
 //! - salt: 2, 4, … up to the number of regions, by the whole key, the first field or the first two
 //! - bucket: of every growing number
@@ -109,7 +109,7 @@ fn suggested(sample: &Sample, query: &WantedQuery) -> Vec<usize> {
     order
 }
 
-/// An order with every choice of turns.
+/// An order of fields with every choice of encodings.
 fn turned(sample: &Sample, wanted: &Wanted, order: &[usize]) -> Vec<Vec<Field>> {
     let fields = sample.design().fields();
     let mut choices: Vec<Vec<Field>> = vec![Vec::new()];
@@ -184,8 +184,8 @@ fn is_mostly_domains(sample: &Sample, name: &str) -> bool {
     count * 10 >= sample.records().len() * 9
 }
 
-/// Text needs an end if another field follows: its width if all values have the same, or else a
-/// zero byte.
+/// Text needs an end if another field follows: a fixed width if all values have it, or else a zero
+/// byte.
 fn ended(sample: &Sample, fields: Vec<Field>) -> Vec<Part> {
     let last = fields.len().saturating_sub(1);
     let end = |(index, field): (usize, Field)| {
@@ -202,11 +202,11 @@ fn ended(sample: &Sample, fields: Vec<Field>) -> Vec<Part> {
     fields.into_iter().enumerate().map(end).collect()
 }
 
-/// Padding beyond this many bytes is no candidate.
+/// Candidates with more bytes of padding than this are dropped.
 const WIDTH_MAX: usize = 64;
 
-/// The same parts with texts in fixed widths; `None` if no text has a delimiter that this would
-/// save, or a value cannot be padded.
+/// The same parts with texts in fixed widths; `None` if this would save no delimiter, or a value
+/// cannot be padded.
 fn widened(sample: &Sample, parts: &[Part]) -> Option<Vec<Part>> {
     let last = parts.len().saturating_sub(1);
     let mut is_any = false;

@@ -40,11 +40,11 @@ pub(super) fn front(scores: &[Score]) -> Vec<&Score> {
     front
 }
 
-/// Why a design is what it is.
+/// The reasons for a design's writes and reads.
 pub(super) fn rationale(score: &Score, wanted: &Wanted, regions: usize) -> String {
     let mut text = format!("writes: {}", score.design.spread());
     if let Some(hot) = score.hot.as_ref().filter(|hot| hot.is_hot(regions)) {
-        text = format!("writes: {hot} in one place");
+        text = format!("writes: {hot} in one region");
     }
     let mut reads = Vec::new();
     for (query, cost) in wanted.queries.iter().zip(&score.queries) {

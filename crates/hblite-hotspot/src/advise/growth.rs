@@ -1,11 +1,11 @@
-//! What the next period of a workload looks like.
+//! Predicts the next period of a workload.
 //!
-//! A field grows if its values keep rising in write order: a time, a counter, a number in text.
-//! The next period has the records of the sample with these fields moved on by the length of the
+//! A field grows if its values keep rising in write order: a time, a counter, a number in text. The
+//! next period has the records of the sample with these fields advanced by the length of the
 //! sample. All other fields are distributed as before.
 //!
-//! A split inside the values of a growing field is useless, because no write returns there. So a
-//! key's prefix before its first growing part, its *stable prefix*, is all that a split may use.
+//! A split inside the values of a growing field is useless, because no later write goes there. So a
+//! split may use only a key's *stable prefix*: what precedes its first growing part.
 
 use hblite_rowkey::{Design, Encoding, Part, Text, Turn, Value};
 
@@ -15,7 +15,7 @@ const RISING: f64 = 0.95;
 /// How a field changes from one period to the next.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Motion {
-    /// Its values return.
+    /// Its values recur.
     Still,
     /// A number increases by this much.
     Number(i128),
@@ -26,11 +26,11 @@ pub(super) enum Motion {
         /// Whether all texts have the same length, so that greater numbers get no more digits.
         is_padded: bool,
     },
-    /// A text grows in a way that cannot be continued.
+    /// A text grows in a way that cannot be extrapolated.
     Text,
 }
 
-/// How the field at `index` moves.
+/// How the field at `index` changes.
 pub(super) fn motion(records: &[Vec<Value<'static>>], index: usize) -> Motion {
     let value = |record: usize| &records[record][index];
     let lag = (records.len() / 10).max(1);
@@ -95,8 +95,8 @@ pub(super) fn moved(value: &Value<'static>, motion: &Motion) -> Value<'static> {
     }
 }
 
-/// A text whose digits are those of a greater number. If that has more digits than there are
-/// places, the first place takes the additional ones; a padded text gets all nines instead.
+/// A text whose digits are those of a greater number. If that has more digits than the text, the
+/// additional ones go to the front; a padded text gets all nines instead.
 fn moved_text(text: &str, by: u128, is_padded: bool) -> String {
     let places = text.chars().filter(char::is_ascii_digit).count();
     let sum = digits(text).and_then(|number| number.checked_add(by));

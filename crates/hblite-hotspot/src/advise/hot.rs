@@ -40,7 +40,7 @@ pub(super) fn hottest(design: &Design, sorted: &[Grouped], stable: usize) -> Opt
 }
 
 impl Hot {
-    /// What its region has at least, relative to the mean of this many regions.
+    /// The least load that its region has, relative to the mean of this many regions.
     pub fn times_mean(&self, regions: usize) -> f64 {
         self.share * regions as f64
     }

@@ -48,7 +48,7 @@ const KEY_SETS: [KeySet; 16] = [
         best: "id:reversed_str",
     },
     KeySet {
-        name: "numbered invoices, of which the lines are read together",
+        name: "numbered invoices whose lines are read together",
         present: "invoice:u64|line:u16",
         queries: "invoice = ?",
         write_weight: 0.5,
@@ -72,7 +72,7 @@ const KEY_SETS: [KeySet; 16] = [
         best: "user:str|ts:reverse_timestamp",
     },
     KeySet {
-        name: "users with one of them hot",
+        name: "users, one of them hot",
         present: "user:str|ts:timestamp",
         queries: "user = ? and ts in 1 %",
         write_weight: 0.8,
@@ -88,7 +88,7 @@ const KEY_SETS: [KeySet; 16] = [
         best: "phone:reversed_str",
     },
     KeySet {
-        name: "domains, by the domain above",
+        name: "domains, by their parent domain",
         present: "domain:str|page:str",
         queries: "domain ends 12",
         write_weight: 0.5,
@@ -214,7 +214,7 @@ fn the_best_design_is_found_and_its_splits_hold_in_the_next_period() {
             continue;
         }
         if write_weight == 0.0 {
-            // Whoever accepts a hot region gets one.
+            // If a hot region is acceptable, one is proposed.
             assert!(best.max_over_mean > 7.0, "{}\n{advice}", set.name);
             continue;
         }

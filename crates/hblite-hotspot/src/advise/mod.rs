@@ -4,8 +4,8 @@
 //! search space over them. Every candidate gets a table, split by `splits`, and writes the next
 //! period of the workload (`growth`) into it, which gives the hotness of writes. Every candidate
 //! also plans the queries about records of the sample, which gives the regions to open and the rows
-//! to read. The score is how many times worse both are than the best. Nothing is stored; all of
-//! this is arithmetic.
+//! to read. The score is how many times worse both are than the best. Nothing is stored; everything
+//! is computed.
 //!
 //! Large spaces are searched twice: all candidates with a small part of the sample, then the best
 //! of them and the front (`front`) with all of it.
@@ -40,7 +40,7 @@ use hblite_rowkey::Design;
 
 use score::Trial;
 
-/// What the adviser must know besides keys and queries.
+/// The adviser's settings, in addition to keys and queries.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AdviceOptions {
@@ -66,9 +66,9 @@ pub struct AdviceOptions {
 const FIRST_LOOK: usize = 500;
 /// Records that each query is tried with, in the first search and in the second.
 const ASKED: (usize, usize) = (4, 20);
-/// Candidates with the best scores that get into the second search.
+/// Candidates with the best scores that enter the second search.
 const FINALISTS: usize = 12;
-/// Candidates with each kind of prefix that get into it.
+/// Candidates with each kind of prefix that enter it.
 const OF_EACH_KIND: usize = 2;
 
 impl Default for AdviceOptions {
@@ -127,7 +127,7 @@ pub fn design(text: &str) -> Result<hblite_rowkey::Design, NoAdvice> {
 ///
 /// ```
 /// use hblite_hotspot::advise::{advise, AdviceOptions, Sample, Wanted};
-/// // Sequential keys of two hosts, of which the newest events of one host are wanted.
+/// // Sequential keys of two hosts, queried for the newest events of one host.
 /// let present = hblite_rowkey::Design::parse("ts:timestamp|host:str")?;
 /// let keys: Vec<Vec<u8>> = (0..2000u64)
 ///     .map(|ts| present.encode(&[ts.into(), format!("host{}", ts % 50).into()]))
@@ -185,7 +185,7 @@ fn scored(designs: Vec<Design>, trial: &Trial<'_>) -> Result<Vec<Score>, NoAdvic
     Ok(scores)
 }
 
-/// The candidates that a first look does not rule out, and the current design.
+/// The candidates that the first search does not rule out, and the current design.
 fn finalists(
     designs: Vec<Design>,
     trial: &Trial<'_>,
@@ -220,6 +220,6 @@ fn limit(scores: &mut Vec<Score>, present: &str, options: &AdviceOptions) {
             && options.key_bytes_max.is_none_or(|max| score.key_bytes <= max as f64)
     };
     scores.retain(|score| is_within(score) || score.design.to_string() == present);
-    // What breaks a limit is not proposed as long as something else is left.
+    // A candidate beyond a limit is proposed only if no other is left.
     scores.sort_by_key(|score| !is_within(score));
 }

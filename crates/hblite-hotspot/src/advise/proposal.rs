@@ -49,8 +49,8 @@ impl Advice {
         front::front(&self.scores).into_iter().map(tradeoff).collect()
     }
 
-    /// What other designs would change for the sampled writes, in sentences: the front, without the
-    /// current design.
+    /// What other designs would change for the sampled writes, in sentences. Covers the front
+    /// without the current design.
     pub fn changes(&self) -> Vec<String> {
         let Some(present) = self.present() else { return Vec::new() };
         let front = self.front();
@@ -122,7 +122,7 @@ pub fn create_command(table: &str, splits: &[Vec<u8>]) -> String {
 }
 
 /// Bytes in single quotes, for `Bytes.toBytesBinary`. In double quotes Ruby would turn `\xHH` into
-/// a byte, and bytes from 0x80 on are lost on their way to Java.
+/// a byte, and bytes from 0x80 on would be lost between Ruby and Java.
 fn quoted(key: &[u8]) -> String {
     format!("'{}'", hblite::bytes::to_string_binary(key).replace('\'', "\\x27"))
 }

@@ -27,7 +27,7 @@ impl Sample {
     /// Decodes keys, in write order, by their design. Of many keys, an even selection is kept.
     ///
     /// # Errors
-    /// [`NoAdvice`] if there are too few keys, one does not match the design, or the design
+    /// [`NoAdvice`] if there are too few keys, if one does not match the design, or if the design
     /// contains only a hash of a field.
     pub fn new(design: Design, keys: Vec<Vec<u8>>) -> Result<Self, NoAdvice> {
         let hidden = design.fields().iter().find(|field| !field.encoding.is_reversible());
@@ -83,13 +83,13 @@ impl Sample {
         Self { design, records, motions, extents }
     }
 
-    /// A smaller sample, for a first look.
+    /// A smaller sample, for the first search.
     pub(super) fn thinned(&self, count: usize) -> Self {
         let records = selection(self.records.len(), count).map(|index| self.records[index].clone());
         Self::of(self.design.clone(), records.collect())
     }
 
-    /// The records of the next period: fields that grow have moved on.
+    /// The records of the next period: fields that grow have advanced.
     pub(super) fn next_period(&self) -> Vec<Vec<Value<'static>>> {
         let next = |record: &Vec<Value<'static>>| {
             record.iter().zip(&self.motions).map(|(value, motion)| moved(value, motion)).collect()
@@ -190,7 +190,7 @@ impl Sample {
 fn check_count(count: usize) -> Result<(), NoAdvice> {
     if count < 100 {
         return Err(NoAdvice(format!(
-            "{count} keys are too few: give at least 100, preferably 10000"
+            "{count} keys are too few: provide at least 100, preferably 10000"
         )));
     }
     Ok(())

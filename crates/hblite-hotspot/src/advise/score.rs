@@ -1,7 +1,7 @@
 //! What a candidate costs: the hotness of writes, and the regions and rows of reads.
 //!
 //! Splits are placed by a random half of the sample. Writes are those of the next period (see
-//! `growth`) in the other half, so that no split has seen the keys that judge it.
+//! `growth`) in the other half, so that splits are never scored with the keys that placed them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ use crate::mix::mixed;
 /// fit; a hundred rows are about as much work as a call.
 const ROWS_PER_CALL: f64 = 100.0;
 
-/// How much longer a scan takes backwards: HBase seeks to each row of it.
+/// How many times longer a reversed scan takes: HBase seeks to each row.
 const BACKWARDS: f64 = 1.3;
 
 /// A score within this factor of the best is about as good.
@@ -41,7 +41,8 @@ pub struct Score {
     pub splits: Vec<Vec<u8>>,
     /// Windowed max/mean of the writes of the next period.
     pub max_over_mean: f64,
-    /// How much more than by chance that is: 1 if a perfectly even design would look the same.
+    /// The same, relative to what chance alone causes: 1 if a perfectly even design would look the
+    /// same.
     pub unevenness: f64,
     /// The figures of these writes: per window, and for the whole period. `None` if there are none.
     pub writes: Option<(Windowed, Figures)>,
@@ -80,7 +81,7 @@ impl QueryScore {
     }
 }
 
-/// What all candidates are tried with.
+/// The input that all candidates share.
 pub(super) struct Trial<'t> {
     sample: &'t Sample,
     next: Vec<Vec<Value<'static>>>,
@@ -266,7 +267,7 @@ fn is_learned(index: usize) -> bool {
     mixed(index as u64 ^ 0x5317).is_multiple_of(2)
 }
 
-/// The same value without a copy of its text.
+/// The same value, borrowing its text.
 fn borrowed<'v>(value: &'v Value<'static>) -> Value<'v> {
     match value {
         Value::Text(text) => Value::Text(text.as_ref().into()),
@@ -282,8 +283,8 @@ fn window_count(writes: usize, options: &AdviceOptions) -> usize {
 }
 
 /// The windowed max/mean that an even design is likely to show: the maximum of as many normal
-/// variables as regions, whose variance has two causes, the writes that are counted and the keys
-/// that placed the splits.
+/// variables as regions, whose variance has two sources: the counted writes and the keys that
+/// placed the splits.
 fn by_chance(writes: usize, learned: usize, windows: usize, regions: usize) -> f64 {
     let regions = regions.max(1) as f64;
     let per_cell = writes as f64 / windows as f64 / regions;
@@ -352,7 +353,7 @@ pub(super) fn kind_of_prefix(design: &Design) -> usize {
     }
 }
 
-/// The order of simplicity: fewer parts, fewer turned fields, a prefix that people can compute,
+/// The order of simplicity: fewer parts, fewer reversed fields, a prefix that people can compute,
 /// texts of any length, and shorter keys.
 pub(super) fn simpler(left: &Score, right: &Score) -> std::cmp::Ordering {
     let turn = |part: &Part| match part {

@@ -52,7 +52,7 @@ pub(super) fn splits(
     Ok(between_groups(sorted, regions))
 }
 
-/// Whether no region has more keys than chance gives it.
+/// Whether no region has more keys than chance explains.
 fn is_even(splits: &[Vec<u8>], sorted: &[Grouped]) -> bool {
     let mean = sorted.len() as f64 / (splits.len() + 1) as f64;
     let place = |split: &Vec<u8>| sorted.partition_point(|(key, _)| key < split);
@@ -140,7 +140,7 @@ fn between_groups(sorted: &[Grouped], regions: usize) -> Vec<Vec<u8>> {
     let (mut done, mut next) = (0, 0);
     for region in 1..regions {
         let left = regions - region + 1;
-        // What a heavy entity takes, the remaining regions do not have to.
+        // The remaining regions share what a heavy entity leaves.
         let size = (sorted.len() - done) as f64 / left as f64;
         let target = done as f64 + size;
         let miss = |boundary: &Boundary| (boundary.before as f64 - target).abs();

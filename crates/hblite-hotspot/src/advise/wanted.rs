@@ -209,7 +209,7 @@ fn condition(
         Known::Stretch(share) => {
             let (least, most) = sample.extent(index);
             let Some(middle) = value.as_number() else {
-                // A range of strings: those with the same beginning.
+                // A range of strings: those with the same prefix.
                 return condition(Known::Begins(1), value, sample, index);
             };
             let width = ((most.saturating_sub(least)) as f64 * share).max(1.0) as i128;

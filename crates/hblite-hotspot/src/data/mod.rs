@@ -1,7 +1,7 @@
 //! A workload from recorded data: records with named fields, in the order in which they were
 //! written.
 //!
-//! Fields are text at first. What a field is, a number, a time or text, is decided once for all
+//! Fields are text at first. The type of a field (number, time or text) is decided once for all
 //! designs: by the designs that use it, or by its values if none does.
 
 mod parquet;
@@ -48,7 +48,7 @@ impl std::error::Error for BadRecords {}
 
 /// Records beyond this number are refused.
 const RECORDS_MAX: usize = 10_000_000;
-/// Numbers from here on are taken for milliseconds since 1970: September 2001.
+/// Numbers from here on are treated as milliseconds since 1970: September 2001.
 const MILLIS_MIN: u64 = 1_000_000_000_000;
 const MILLIS_MAX: u64 = 9_999_999_999_999;
 
@@ -92,7 +92,7 @@ impl Table {
     ///
     /// # Errors
     /// [`BadRecords`] if a design uses an unknown field, two designs disagree about one, a value
-    /// does not fit, or `time` is no time.
+    /// does not fit, or the field `time` does not contain times.
     pub fn typed(&self, designs: &[Design], time: Option<&str>) -> Result<Records, BadRecords> {
         for field in designs.iter().flat_map(Design::fields) {
             self.place(&field.name)?;
@@ -119,7 +119,7 @@ impl Table {
         };
         if let Some(index) = rows.iter().position(|row| of(row).is_none()) {
             let name = &self.fields[place];
-            return Err(BadRecords(format!("record {}: {name} is no time", index + 1)));
+            return Err(BadRecords(format!("record {}: {name} is not a time", index + 1)));
         }
         rows.sort_by_key(|row| of(row).unwrap_or(0));
         let times_ms = Some(rows.iter().map(|row| of(row).unwrap_or(0)).collect());
@@ -139,7 +139,7 @@ impl Table {
             Part::Field(field) if field.name == *name => Some(field.encoding),
             _ => None,
         });
-        // A hash takes anything.
+        // A hash accepts any value.
         let uses: Vec<Encoding> = uses.filter(Encoding::is_reversible).collect();
         let is_number = |encoding: &Encoding| matches!(encoding, Encoding::Number(_));
         let Some(first) = uses.first() else {
@@ -150,7 +150,7 @@ impl Table {
                 "{name} is a number in one design and text in another: run them separately"
             )));
         }
-        // Of numbers, a time can be read from text.
+        // Among numeric types, only a time can be read from text.
         let time = uses.iter().find(|encoding| is_time(**encoding));
         let plain = Encoding::Number(Number::U64);
         let encoding = match (time, first) {

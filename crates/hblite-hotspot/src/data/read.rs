@@ -31,9 +31,9 @@ pub enum Format {
 /// Why records cannot be read.
 #[derive(Debug)]
 pub enum ReadError {
-    /// The source fails.
+    /// The source cannot be read.
     Io(io::Error),
-    /// What is read is no record.
+    /// The input is not a record.
     Bad(BadRecords),
 }
 
@@ -120,11 +120,11 @@ impl Table {
 
 impl Table {
     /// Reads the keys of a table of a store or a cluster, and the times of their newest cells as
-    /// the field `written`. With a share from 0 to 1, servers choose so many of the rows at random.
-    /// Of cells only keys are sent, and they do not enter the servers' caches.
+    /// the field `written`. With a share from 0 to 1, servers choose that share of the rows at
+    /// random. Servers send keys without values, and do not cache the blocks that they read.
     ///
     /// # Errors
-    /// [`ReadError`] if a row is no key of the design, and those of the store.
+    /// [`ReadError`] if a row is not a key of the design, and those of the store.
     pub fn of_table(
         connection: &hblite::Connection,
         table: &str,
@@ -179,7 +179,7 @@ fn check_count(count: usize) -> Result<(), ReadError> {
     if count <= RECORDS_MAX {
         return Ok(());
     }
-    let message = format!("more than {RECORDS_MAX} records: give a part of them");
+    let message = format!("more than {RECORDS_MAX} records: use a part of them");
     Err(ReadError::Bad(BadRecords(message)))
 }
 
@@ -207,7 +207,7 @@ fn parquet(source: impl Read) -> Result<Table, ReadError> {
     let mut file = Vec::new();
     source.take(PARQUET_MAX + 1).read_to_end(&mut file).map_err(ReadError::Io)?;
     if file.len() as u64 > PARQUET_MAX {
-        let message = "a Parquet file of more than 1 GiB: give a part of its rows or columns";
+        let message = "a Parquet file of more than 1 GiB: use a part of its rows or columns";
         return Err(ReadError::Bad(BadRecords(message.to_owned())));
     }
     Ok(super::parquet::read(&file)?)

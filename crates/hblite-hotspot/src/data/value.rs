@@ -10,7 +10,7 @@ use jiff::{Timestamp, Zoned};
 /// or bytes with `\xHH`.
 ///
 /// # Errors
-/// A text that is no number, or no time, for a field that is one.
+/// If the field is a number or a time, and the text is not.
 pub fn parse_value(field: &Field, text: &str) -> Result<Value<'static>, String> {
     let name = &field.name;
     match field.encoding {
@@ -29,7 +29,7 @@ pub fn parse_value(field: &Field, text: &str) -> Result<Value<'static>, String> 
                     "{name}: {text:?} is neither milliseconds nor a time such as \
                      2026-01-31T12:00:00Z"
                 )),
-                None => Err(format!("{name}: {text:?} is not a number from 0 up")),
+                None => Err(format!("{name}: {text:?} is not a number of at least 0")),
             }
         }
         Encoding::Text(Text { is_text: false, .. }) => Ok(Value::from(from_string_binary(text))),

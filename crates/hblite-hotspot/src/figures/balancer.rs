@@ -45,7 +45,7 @@ impl Imbalance {
     ///
     /// ```
     /// use hblite_hotspot::figures::balancer::Imbalance;
-    /// // As many regions on each server, all the writes on one: HBase sees no need to act.
+    /// // As many regions on each server, all the writes on one: HBase's balancer does not act.
     /// let imbalance = Imbalance::of(&[4, 4], &[1000.0, 0.0], &[0.0, 0.0]);
     /// assert_eq!(imbalance.write_request_cost, 1.0);
     /// assert!(imbalance.imbalance < 0.025);

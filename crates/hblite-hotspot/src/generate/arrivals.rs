@@ -1,7 +1,7 @@
 //! When requests arrive: a Poisson stream, or one with bursts.
 //!
 //! Bursts are a Poisson stream whose rate switches between two values after exponentially
-//! distributed times (a Markov-modulated Poisson process). Bursts take a tenth of the time.
+//! distributed times (a Markov-modulated Poisson process). A tenth of the time is in bursts.
 
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -32,7 +32,7 @@ pub(crate) mod chi_square {
         assert_eq!(counts.len(), probabilities.len());
         let total: u64 = counts.iter().sum();
         let sum: f64 = probabilities.iter().sum();
-        assert!((sum - 1.0).abs() < 1e-6, "probabilities come to {sum}");
+        assert!((sum - 1.0).abs() < 1e-6, "the probabilities add up to {sum}");
         let mut bins: Vec<(f64, f64)> = Vec::new();
         let mut open = (0.0, 0.0);
         for (&count, &probability) in counts.iter().zip(probabilities) {

@@ -6,7 +6,7 @@ use super::scale::{brightness, colour, duration, number, percent, ticks};
 use super::svg::{Anchor, Drawing, Theme, cut};
 use crate::result::{Metric, RunResult};
 
-// Small, so that letters are still 9 pixels high if the picture is 500 pixels wide.
+// Small, so that letters are still 9 pixels high when the picture is 500 pixels wide.
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 430.0;
 const LEFT: f64 = 154.0;
@@ -108,7 +108,7 @@ fn legend(drawing: &mut Drawing, metric: Metric, max: f64, height: f64) {
     let mut last = f64::INFINITY;
     for tick in ticks(max, 6) {
         let y = TOP + height * (1.0 - brightness(tick, max));
-        // The square root crowds small counts: those without space get no label.
+        // The square root puts small counts close together: those without space get no label.
         if last - y >= 14.0 {
             drawing.line((x + 14.0, y), (x + 18.0, y), drawing.theme.faint, 1.0);
             drawing.text((x + 21.0, y + 4.0), 11.0, Anchor::Start, &number(tick));

@@ -9,7 +9,7 @@ use crate::result::Counts;
 pub(super) fn labels(counts: &Counts, key: &str, characters: usize) -> Vec<String> {
     if let Some(labels) = with_times(counts, key) {
         let texts: Vec<&str> = labels.iter().map(String::as_str).collect();
-        // The day is that of most runs; only what differs helps.
+        // Most runs are within one day; only what differs is useful.
         let keys: Vec<&str> =
             texts.iter().copied().filter(|label| !label.starts_with('(')).collect();
         let shared = keys.first().map_or(0, |first| {

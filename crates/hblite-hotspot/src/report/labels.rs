@@ -1,5 +1,5 @@
-//! Where the names of points go: beside them if there is space, further away with a leader, or
-//! shortened; nowhere if there is no space at all.
+//! Where the names of points go: next to them if there is space, else further away with a leader,
+//! or shortened. A name without space is omitted.
 //!
 //! Invariants: the box of a name crosses no point, no given line, no leader and no other name, and
 //! lies within the area. `place` is a pure function of positions.
@@ -25,7 +25,7 @@ pub(super) struct Label {
     pub(super) text: String,
     /// Its box; the text stands `DESCENT` above the bottom.
     pub(super) bounds: Area,
-    /// A line from the point to the name, if that is not beside it.
+    /// A line from the point to the name, if that is not next to it.
     pub(super) leader: Option<(Spot, Spot)>,
 }
 

@@ -29,8 +29,8 @@ use raster::Raster;
 use svg::Theme;
 use trade_off::Cost;
 
-/// Writes `report.html`, `heat-map-<design>.png`, and, as far as they were simulated and asked,
-/// `servers.png` and `trade-off-….png` into a directory; returns the files.
+/// Writes `report.html`, `heat-map-<design>.png`, and, if the run simulated servers and ran
+/// queries, `servers.png` and `trade-off-….png` into a directory; returns the files.
 ///
 /// # Errors
 /// [`ResultError::Io`] if a file cannot be written.

@@ -46,7 +46,7 @@ impl Raster {
         let density = PIXELS_WIDE / size.width();
         let pixels = |units: f32| (units * density).round() as u32;
         let mut pixmap = Pixmap::new(pixels(size.width()), pixels(size.height()))
-            .ok_or("a picture of no size cannot be drawn")?;
+            .ok_or("the picture has no size")?;
         pixmap.fill(Color::WHITE);
         resvg::render(&tree, Transform::from_scale(density, density), &mut pixmap.as_mut());
         Ok(Self { pixmap, density })

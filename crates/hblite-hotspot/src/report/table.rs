@@ -163,7 +163,7 @@ fn simulation(results: &[RunResult]) -> Table {
 
 fn reading(results: &[RunResult]) -> Table {
     let mut table = Table::new(
-        "What reading back costs, per query",
+        "What reads cost, per query",
         &[
             "query, design",
             "scans",
@@ -203,7 +203,7 @@ fn reading(results: &[RunResult]) -> Table {
     table
 }
 
-/// In place of what the servers of a cluster do not count.
+/// Shown for what the servers of a cluster do not count.
 const NONE: &str = "–";
 
 /// Bytes of a record: clusters do not count those of cells, and files only in mebibytes.

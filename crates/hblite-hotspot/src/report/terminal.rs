@@ -13,7 +13,7 @@ pub enum Colours {
     True,
     /// The palette of 256.
     Palette,
-    /// None: characters from light to dense.
+    /// No colours: characters from light to dense.
     Plain,
 }
 

@@ -1,5 +1,5 @@
-//! The trade-off: how evenly writes are spread against what reading back costs, with a point for
-//! each design, and a line through the designs that no other beats in both. Results of runs and the
+//! The trade-off: how evenly writes are spread against the cost of reads, with a point for each
+//! design, and a line through the designs that no other beats in both. Results of runs and the
 //! candidates of the adviser are drawn alike.
 
 use super::labels::{self, Area};
@@ -93,7 +93,7 @@ fn points(results: &[RunResult], cost: Cost) -> Vec<Point> {
     points
 }
 
-/// The drawing of results, as SVG. `None` if no design was read from.
+/// The drawing of results, as SVG. `None` if no queries were run.
 pub(super) fn svg(results: &[RunResult], cost: Cost, theme: Theme) -> Option<String> {
     let points = points(results, cost);
     let title = "What an even spread of writes costs in reading back";
@@ -102,7 +102,7 @@ pub(super) fn svg(results: &[RunResult], cost: Cost, theme: Theme) -> Option<Str
 
 /// The drawing of points, of which there is at least one, as SVG.
 pub(super) fn draw(mut points: Vec<Point>, title: &str, axis: &str, theme: Theme) -> String {
-    assert!(!points.is_empty(), "a picture of no design says nothing");
+    assert!(!points.is_empty(), "there is at least one design to draw");
     points.sort_by(|left, right| {
         left.cost.total_cmp(&right.cost).then(right.heat.total_cmp(&left.heat))
     });
@@ -130,7 +130,7 @@ pub(super) fn draw(mut points: Vec<Point>, title: &str, axis: &str, theme: Theme
     drawing.finish("Points: hotness of writes against cost of reads, for each design")
 }
 
-/// The names of points, on a ground that interrupts the grid, with leaders.
+/// The names of points, with leaders, on a background that interrupts the grid.
 fn names(drawing: &mut Drawing, frame: &Frame, points: &[Point], line: &[(f64, f64)]) {
     let (named, others): (Vec<&Point>, Vec<&Point>) =
         points.iter().partition(|point| point.is_named);

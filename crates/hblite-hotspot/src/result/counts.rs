@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct Counts {
     /// Every region that ever existed.
     pub regions: Vec<Region>,
-    /// Lists of region numbers, each in key order and without gaps from the first key to the last.
+    /// Lists of region numbers, each in key order and without gaps between the first key and the
+    /// last.
     pub layouts: Vec<Vec<u32>>,
     /// In order of time.
     pub windows: Vec<WindowCounts>,
@@ -109,11 +110,11 @@ impl Counts {
                 return Err(format!("window {index} refers to an unknown layout"));
             };
             if Metric::ALL.iter().any(|metric| window.of(*metric).len() != layout.len()) {
-                return Err(format!("window {index} lacks one count for each of its regions"));
+                return Err(format!("window {index} does not have one count per region"));
             }
         }
         if self.windows.len().saturating_mul(self.final_regions().len()) > CELLS_MAX {
-            return Err(format!("its windows and regions make more than {CELLS_MAX} cells"));
+            return Err(format!("windows times regions is more than {CELLS_MAX} cells"));
         }
         Ok(())
     }

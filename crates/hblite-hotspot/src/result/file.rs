@@ -17,11 +17,11 @@ pub enum ResultError {
     Io(PathBuf, io::Error),
     /// The file is not a result.
     NoResult(PathBuf, String),
-    /// Another version of the format.
+    /// The file has another version of the format.
     Version(PathBuf, u32),
     /// The directory has no results.
     None(PathBuf),
-    /// The directory has results of another study or other settings.
+    /// The directory has results of another study or of other settings.
     OtherRun(PathBuf),
 }
 

@@ -43,7 +43,7 @@ pub struct RunResult {
     pub imbalance: Imbalances,
     /// What is stored.
     pub storage: Storage,
-    /// How the puts went.
+    /// The rate of the puts.
     pub writing: Writing,
     /// What the queries cost.
     pub queries: Vec<QueryCost>,
@@ -85,11 +85,11 @@ pub struct Settings {
     pub windows: usize,
     /// Bytes of a value.
     pub value_bytes: usize,
-    /// The seed of everything.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
-// What results of earlier versions were made with.
+// Settings that results of earlier versions do not state.
 fn one() -> usize {
     1
 }
@@ -161,7 +161,7 @@ pub struct MeasuredPuts {
 pub struct QueryCost {
     /// The query's name.
     pub name: String,
-    /// What it queries.
+    /// What it asks for.
     pub about: String,
     /// Whether the design must read the whole table.
     pub is_full_scan: bool,

@@ -7,9 +7,9 @@
 //! the settings alone.
 //!
 //! On a cluster the same happens through its client, and the counters are those of its region
-//! servers. A run creates its tables there and drops them, and touches no others.
+//! servers. A run creates and drops its own tables there, and does not touch others.
 //!
-//! Steps: `stream` decides when which entity comes; `splits` splits the table; `write` and `read`
+//! Steps: `stream` decides which entity comes when; `splits` splits the table; `write` and `read`
 //! do the work; `sample` turns counters into counts; `simulation` puts the stream on region
 //! servers.
 
@@ -80,7 +80,7 @@ pub struct Progress {
 /// ```
 ///
 /// # Errors
-/// [`RunError`] if the settings do not go together or the store fails.
+/// [`RunError`] if the settings do not fit together or the store fails.
 pub fn run(
     target: &dyn Target,
     stream: &Stream,
@@ -106,7 +106,7 @@ pub fn run_on_cluster(
 ) -> Result<RunResult, RunError> {
     options.check()?;
     if options.splits == Splits::Growing {
-        let message = "tables grow only in a store of the run's own: use other --splits";
+        let message = "tables cannot grow on a cluster: use other --splits";
         return Err(RunError::Settings(message.to_owned()));
     }
     run_in(&Place::cluster(cluster), target, stream, options, progress)
@@ -178,8 +178,8 @@ fn split_bytes(options: &RunOptions) -> u64 {
     (options.records * cell_bytes / options.regions as u64).max(128 << 10)
 }
 
-/// Lets the store split grown regions. It does so in the background, and a window of the simulated
-/// clock is over long before that. A split that is late happens in a later window.
+/// Waits for the store to split grown regions. It does so in the background, and a window of the
+/// simulated clock ends long before. A split that takes too long happens in a later window.
 fn grow(connection: &Connection, table: &TableName, options: &RunOptions) -> Result<(), RunError> {
     let admin = connection.admin();
     admin.flush_table(table)?;

@@ -45,7 +45,7 @@ pub struct RunOptions {
     pub batch: usize,
     /// Threads that write.
     pub threads: usize,
-    /// The seed of everything.
+    /// The seed of all random numbers.
     pub seed: u64,
     /// How long the servers of the simulation work on a request.
     pub service: ServiceLaw,
@@ -103,11 +103,11 @@ setters! { RunOptions:
     with_dir sets dir: impl Into<Option<PathBuf>>;
 }
 
-/// The maximum of anything that is counted for every region or window.
+/// The maximum number of regions, and of windows.
 const MANY: usize = 100_000;
 
 impl RunOptions {
-    /// Refuses settings that cannot be run.
+    /// Rejects settings that cannot be run.
     ///
     /// # Errors
     /// [`RunError::Settings`] with the setting and its range.

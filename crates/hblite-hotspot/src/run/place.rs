@@ -1,8 +1,8 @@
 //! Where a run's tables are: in a store of the run's own, or on a cluster.
 //!
-//! In a store of its own, a run replaces the tables of an earlier run and leaves its tables behind.
-//! On a cluster there are tables of others: a run refuses names that are taken, and drops its
-//! tables at the end, also after an error.
+//! In a store of its own, a run replaces the tables of an earlier run, and keeps its tables at the
+//! end. A cluster has other tables, too: a run refuses names that are in use, and drops its tables
+//! at the end, also after an error.
 
 use hblite::{Connection, EngineOptions, Options, TableDescriptor, TableName};
 use hblite_casestudies::TemporaryTables;

@@ -64,7 +64,7 @@ impl<'r> Reader<'r> {
             regions.iter().map(|region| region.start_key().to_vec()).collect();
         for index in 0..self.questions.len() {
             if window == 0 {
-                // Once beforehand, to find out what kind of query it is for this design.
+                // Run once beforehand, to learn what kind of query it is for this design.
                 let about = self.about(0, &start_keys);
                 self.questions[index].is_full_scan = self.opened.ask(index, &about)?.is_full_scan;
             }

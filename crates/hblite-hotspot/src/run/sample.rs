@@ -2,7 +2,7 @@
 //!
 //! Counters start when a region is opened, so a window's count is a difference. A region that was
 //! split since the last sample has taken its counter with it, and one that a cluster moved to
-//! another server starts again: they are assigned what the writers sent to their keys.
+//! another server starts from 0. Both are assigned what the writers sent to their keys.
 
 use std::collections::HashMap;
 
@@ -87,7 +87,7 @@ impl<'s> Sampler<'s> {
         Ok(())
     }
 
-    /// Numbers new regions, and starts a new layout if the regions are others than before.
+    /// Numbers new regions, and starts a new layout if the regions have changed.
     fn enter_layout(&mut self, regions: &[RegionStatus]) {
         self.fresh.clear();
         let mut layout = Vec::with_capacity(regions.len());

@@ -76,7 +76,7 @@ impl<'t> TrafficBuilder<'t> {
         };
         let one = Cluster { servers: 1, ..cluster.clone() };
         let one_server = run(traffic, service, &one, Pace::Saturating)?;
-        // At best, all servers work all the time.
+        // The upper limit: all servers work all the time.
         let handlers = (options.servers * options.handlers) as f64;
         let paced_rate = handlers * 1e9 / service.write.mean_ns().max(1.0) * options.utilization;
         let last_ns = self.requests.last().map_or(1, |last| last.arrival_ns.max(1));
@@ -110,7 +110,7 @@ pub(super) fn service(options: &RunOptions, write_ns: &[u64]) -> Service {
     }
 }
 
-/// The times up to the 99th percentile: higher ones mostly show other work of this machine.
+/// The times up to the 99th percentile: higher ones mostly show other work on this machine.
 fn without_outliers(times_ns: &[u64]) -> Vec<u64> {
     let mut sorted = times_ns.to_vec();
     sorted.sort_unstable();

@@ -20,14 +20,14 @@ pub(super) struct Writer<'w> {
     opened: &'w dyn Opened,
     options: &'w RunOptions,
     value: Vec<u8>,
-    /// Against what single puts are timed; `None` if they are not.
+    /// The baseline for timing single puts; `None` if they are not timed.
     baseline: Option<Baseline>,
     writing: Duration,
     done: Done,
     measured: Measured,
 }
 
-/// What a thread did.
+/// The result of one thread.
 #[derive(Default)]
 struct Done {
     rows: u64,

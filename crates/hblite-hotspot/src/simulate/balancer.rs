@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(moved.len(), 1);
         let servers = servers(&placement, &[0, 2]);
         assert_ne!(servers[0], servers[1]);
-        // A single hot region cannot be shared: moving it would only move the heat.
+        // A single hot region cannot be shared: moving it would only move the load.
         let moved = placement.begin(&window(&[0, 1, 2, 3]), &[None; 4], &[100, 0, 0, 0]);
         assert!(moved.is_empty(), "{moved:?}");
     }

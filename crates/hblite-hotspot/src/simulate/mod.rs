@@ -4,8 +4,8 @@
 //! A call that finds the queue full, or its region moving, is retried after HBase's growing pauses,
 //! and fails after as many attempts as HBase's client makes. Each of a number of clients sends one
 //! call at a time. A request waits if no client is free, and its latency counts from its arrival,
-//! so a slow server cannot hide behind waiting clients. A [`Balancer`] assigns regions, and moves
-//! them at window boundaries.
+//! so waiting clients do not hide a slow server. A [`Balancer`] assigns regions, and moves them at
+//! window boundaries.
 //!
 //! Because a queue is served in order, the end of a call is known when it enters the queue. So
 //! sending calls is the only kind of event. Events are processed in time order.
@@ -136,7 +136,7 @@ impl std::fmt::Display for BadCluster {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Nobody => "a simulation needs at least one server, one handler and one client",
-            Self::Endless => "with clients that send without pause, their number must be limited",
+            Self::Endless => "a saturated simulation needs a number of clients",
             Self::NoSuchRegion => "a request refers to a region that is not in its window",
         })
     }

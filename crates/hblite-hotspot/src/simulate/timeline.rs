@@ -28,7 +28,7 @@ impl BusyTime {
         Self { step_ns: STEP_NS, servers: vec![Vec::new(); servers] }
     }
 
-    /// Adds a time of work, to every step that it is in.
+    /// Adds an interval of work to every step that it overlaps.
     pub(super) fn add(&mut self, server: usize, start_ns: u64, duration_ns: u64) {
         let end_ns = start_ns.saturating_add(duration_ns);
         while end_ns / self.step_ns >= STEPS_MAX as u64 {

@@ -33,9 +33,9 @@ const SALTING: Study = Study {
     substitutes: &[],
     records_per_entity: 1,
     designs: &[
-        ("sequential", "name:str", "the name as it is"),
+        ("sequential", "name:str", "the name unchanged"),
         ("salted", "salt({n})|name:str", "a random salt before it"),
-        ("salted-by-hash", "salt({n}, name)|name:str", "a salt hashed from it"),
+        ("salted-by-hash", "salt({n}, name)|name:str", "a salt computed from its hash"),
         ("hashed", "md5hex(name, 6)|name:str", "the beginning of its MD5 digest before it"),
         ("reversed", "name:reversed_str", "the name backwards"),
     ],
@@ -63,7 +63,7 @@ const LOGS: Study = Study {
             "the host first, newest events first",
         ),
         ("md5", "host:md5|event:md5|ts:timestamp", "digests of 16 bytes for host and event"),
-        ("numeric", "host_id:u64|event_id:u64|ts:timestamp", "numbers of 8 bytes for them"),
+        ("numeric", "host_id:u64|event_id:u64|ts:timestamp", "8-byte numbers for host and event"),
     ],
     questions: &[
         question("all in time", "all hosts in 1 % of the time", &[Around("ts", 10)]),
@@ -95,7 +95,7 @@ const ORDERS: Study = Study {
     substitutes: &[("customer", "customer_id")],
     records_per_entity: 20,
     designs: &[
-        ("raw", "customer:str(10)|order:str(12)", "customer and order as they are"),
+        ("raw", "customer:str(10)|order:str(12)", "customer and order unchanged"),
         ("md5-md5", "customer:md5|order:md5", "digests of both"),
         ("long-md5", "customer_id:u64|order:md5", "a number for the customer, a digest"),
         ("order-lead", "order:str(12)|customer:str(10)", "the order first"),
@@ -126,7 +126,7 @@ const CARS: Study = Study {
         (
             "salted-car-ts",
             "salt({n}, car)|car:str(10)|ts:timestamp",
-            "a salt hashed from the car first",
+            "a salt from a hash of the car first",
         ),
     ],
     questions: &[

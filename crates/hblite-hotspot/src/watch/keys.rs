@@ -1,8 +1,8 @@
 //! Which keys of a hot region were written while it was watched.
 //!
-//! Servers count requests per region. But a cell says when it was written: the cells of a region
-//! whose timestamps are within the time that was watched are its writes, as far as they have their
-//! timestamps from the server. Reads leave no traces.
+//! Servers count requests per region. But cells have timestamps: the cells of a region whose
+//! timestamps are within the watched time are its writes, provided that the server set the
+//! timestamps. Reads leave no trace.
 
 use hblite::bytes::to_string_binary;
 use hblite::filter::Filter;
@@ -10,20 +10,20 @@ use hblite::{Connection, Scan, TimeRange, row_bound};
 
 use crate::advise::{AdviceOptions, Expected, NoAdvice, advise};
 
-/// Cells that are looked at.
+/// The maximum number of cells examined.
 const CELLS_MAX: usize = 200_000;
-/// With fewer, nothing is said.
+/// With fewer writes, nothing is reported.
 const CELLS_MIN: usize = 20;
 /// Share of the writes that a row must have to be named.
 const ROW_SHARE: f64 = 0.05;
-/// With fewer, no other key is proposed.
+/// With fewer writes, no other key is proposed.
 const ADVISED_MIN: usize = 100;
 /// Writes that other keys are tried with.
 const ADVISED_MAX: usize = 4_000;
 /// Share of the writes that begin with the same bytes.
 const PREFIX_SHARE: f64 = 0.5;
 
-/// The range of a region and the time that was watched.
+/// The key range of a region, and the watched time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watched {
     /// The table.
@@ -134,13 +134,12 @@ fn sentences(rows: &[(Vec<u8>, u64)], is_cut: bool) -> Vec<String> {
     if !prefix.is_empty() && prefix != row {
         let (prefix, part) = (to_string_binary(&prefix), percent(with_prefix));
         lines.push(format!(
-            "{part} of its {writes} {which} went to keys with \"{prefix}\" in front."
+            "{part} of its {writes} {which} went to keys that begin with \"{prefix}\"."
         ));
     }
     if !is_row_hot && prefix.is_empty() {
         let count = rows.len();
-        lines
-            .push(format!("Its {writes} {which} went to {count} keys without a common beginning."));
+        lines.push(format!("Its {writes} {which} went to {count} keys without a common prefix."));
     }
     if is_row_hot {
         lines.push(
@@ -152,7 +151,7 @@ fn sentences(rows: &[(Vec<u8>, u64)], is_cut: bool) -> Vec<String> {
     lines
 }
 
-/// The longest beginning that at least `least` writes have, and how many have it. Rows are in key
+/// The longest prefix that at least `least` writes have, and how many have it. Rows are in key
 /// order.
 fn common_prefix(rows: &[(Vec<u8>, u64)], least: u64) -> (Vec<u8>, u64) {
     let mut rows = rows;
@@ -186,7 +185,7 @@ mod tests {
         Watched { table: "t".to_owned(), start, end, times_ms, regions: 4 }
     }
 
-    /// The writes of the time that was watched are found, by row and by what rows begin with.
+    /// The writes of the watched time are found, by row and by what rows begin with.
     #[test]
     fn the_keys_that_were_written_are_named() {
         let connection = hblite::open_in_memory().unwrap();
@@ -209,7 +208,10 @@ mod tests {
             .unwrap()
             .join("\n");
         assert!(lines.contains("Hot key: 33 % of its 900 writes went to \"host08\"."), "{lines}");
-        assert!(lines.contains("100 % of its 900 writes went to keys with \"host0\""), "{lines}");
+        assert!(
+            lines.contains("100 % of its 900 writes went to keys that begin with \"host0\""),
+            "{lines}"
+        );
         assert!(lines.contains("A salt does not divide a row"), "{lines}");
         let lines = hot_keys(&connection, &watched((5_000, 6_000)), &Expected::default())
             .unwrap()
@@ -244,7 +246,7 @@ mod tests {
         let lines = changes(&rows, &one, 4, &Expected::default()).join("\n");
         assert!(lines.starts_with("No other key has more even writes"), "{lines}");
 
-        // The parts are known: another one in front is enough.
+        // The parts are known: putting another one first is enough.
         let separated = |(key, writes): &(Vec<u8>, u64)| {
             let text = String::from_utf8(key.clone()).unwrap();
             (text.replace('|', "\0").into_bytes(), *writes)

@@ -1,6 +1,6 @@
 //! Where the load of a running cluster goes: figures and heat maps from its regions' counters.
 //!
-//! A [`Reading`] has the counters of one moment. What they grew between two readings is a window of
+//! A [`Reading`] has the counters of one moment. Their growth between two readings is a window of
 //! the same [`Counts`] that a run of a study has, so figures, pages and pictures are the same.
 //! Servers count requests per region and not per key: `keys` finds the keys through a client, from
 //! the times of cells. The adviser proposes other keys for them.
@@ -22,7 +22,7 @@ use crate::result::{
     WindowCounts, Writing,
 };
 
-/// A region is hot with so many times the mean load.
+/// A region is hot if its load is this many times the mean.
 const HOT: f64 = 2.0;
 /// Share of the windows in which the same must be true to be called the rule.
 const MOST: f64 = 0.6;
@@ -49,7 +49,7 @@ fn counters<'r>(reading: &'r Reading, table: Option<&str>) -> HashMap<&'r str, &
     own.map(|region| (region.name.as_str(), region)).collect()
 }
 
-/// Reads, writes and bytes since an earlier reading. A counter that fell began again.
+/// Reads, writes and bytes since an earlier reading. A counter that decreased was reset.
 fn grown(before: Option<&RegionReading>, now: &RegionReading) -> (u64, u64, u64) {
     let Some(before) = before else { return (now.reads, now.writes, now.bytes) };
     let since = |before: u64, now: u64| if now >= before { now - before } else { now };
@@ -101,7 +101,7 @@ fn place_of(region: &RegionReading) -> (Option<Vec<u8>>, String) {
     (region.start.as_deref().map(from_string_binary), region.name.clone())
 }
 
-/// Numbers new regions, and starts a new layout if the regions are others than before.
+/// Numbers new regions, and starts a new layout if the regions have changed.
 fn enter_layout(
     counts: &mut Counts,
     numbers: &mut HashMap<String, u32>,
@@ -287,15 +287,15 @@ fn hot(counts: &Counts, metric: Metric, most: u32, has_keys: bool) -> Vec<String
     let last = windows.iter().filter(|(place, regions, _)| place + 1 == *regions).count();
     let is_mostly_last = last as f64 >= MOST * windows.len().max(1) as f64;
     let advice = if !has_keys && moved * 2 >= windows.len().saturating_sub(1).max(1) {
-        "The hot region changes: what is written or read at one time lies together. Put something \
-         in front of the key that does not grow, such as a salt, a hash or another field."
+        "The hot region changes: what is written or read at one time lies together. Start the key \
+         with something that does not grow, such as a salt, a hash or another field."
     } else if has_keys && metric == Metric::Writes && is_mostly_last {
-        "Most of the time it is the last region: keys probably begin with a time or a sequence \
+        "It is usually the last region: keys probably begin with a time or a sequence \
          number. A salt or hash in front of the key spreads them, and a range is then read by one \
          scan per salt; another field in front does so too."
     } else if has_keys && moved >= 2 && forward * 2 > moved {
-        "The hot region moves forward: what is written or read at one time lies together. Put \
-         something in front of the key that does not grow, such as a salt, a hash or another field."
+        "The hot region moves forward: what is written or read at one time lies together. Start \
+         the key with something that does not grow, such as a salt, a hash or another field."
     } else {
         "It stays the same region: if its load is spread over many keys, split it; if one entity \
          has most of it, put a salt or a time bucket behind the entity."
@@ -375,7 +375,7 @@ mod tests {
             text.contains("the region from \"t\" to the last key, with 67 % of them"),
             "{text}"
         );
-        assert!(text.contains("it is the last region"), "{text}");
+        assert!(text.contains("It is usually the last region"), "{text}");
     }
 
     /// What an Apache HBase 2.6.1 gave while a table was filled whose keys begin with the time, two

@@ -69,7 +69,7 @@ impl Reading {
     /// The counters in documents of one moment.
     ///
     /// # Errors
-    /// The reason why a document is none of the known ones.
+    /// The reason why a document is of no known form.
     pub fn of_documents(time_ms: i64, documents: &[Value]) -> Result<Self, String> {
         let mut regions = Vec::new();
         for document in documents {
@@ -209,7 +209,7 @@ fn of_serve(region: &Value) -> Result<RegionReading, String> {
     })
 }
 
-/// Regions whose source says only where they begin end where the next of their table begins.
+/// If the source gives only first keys, a region ends where the next one of its table begins.
 fn fill_ends(regions: &mut [RegionReading]) {
     let key = |region: &RegionReading| {
         let start = region.start.as_deref().map(from_string_binary);

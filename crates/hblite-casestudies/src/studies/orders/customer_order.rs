@@ -1,8 +1,8 @@
 //! ORDER: `[customer number][order number]`, unchanged, hashed, or half numbered and half hashed.
 //!
-//! Unchanged numbers keep a customer's orders in order, and crowd where the numbers grow. Hashes
-//! have a fixed length whatever the numbers look like, and spread; a customer's orders still take
-//! one scan, but are in the order of their hashes.
+//! Unchanged numbers keep a customer's orders in order, but new rows all go to the region with the
+//! highest numbers. Hashes have a fixed length whatever the numbers look like, and spread; a
+//! customer's orders still take one scan, but are in the order of their hashes.
 
 use std::fmt;
 
@@ -101,13 +101,13 @@ impl CaseStudy for CustomerOrder {
             design(
                 "raw",
                 "customer:str(8)|number:str(10)",
-                "18 bytes; a customer's orders in order; new customers gather at the end",
+                "18 bytes; a customer's orders in order; new customers all go to the last region",
             )
             .boxed(),
             design(
                 "md5-md5",
                 "customer:md5|number:md5",
-                "32 bytes of any numbers; a customer's orders in one scan, in no order",
+                "32 bytes whatever the numbers; a customer's orders in one scan, in no order",
             )
             .boxed(),
             design(

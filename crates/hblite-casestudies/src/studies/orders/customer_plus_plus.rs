@@ -63,7 +63,7 @@ pub const CUSTOMER: u64 = 1;
 /// The type of an order's record.
 pub const ORDER: u64 = 2;
 
-/// Of so many records, one is a customer.
+/// One record in this many is a customer.
 pub(super) const RECORDS_PER_CUSTOMER: u64 = 20;
 
 /// The order of a record that is not a customer.
@@ -166,7 +166,7 @@ impl CaseStudy for CustomerPlusPlus {
                 "two-tables",
                 "SALES",
                 "customer:str(8)|number:str",
-                "each type of record by itself; a customer with its orders takes two reads",
+                "each type of record in its own table; a customer with its orders takes two reads",
             )
             .only("type", ORDER)
             .and_table("CUSTOMER", "customer:str(8)")

@@ -169,7 +169,7 @@ impl JoinSession {
                     total: text("total")?.parse().ok()?,
                 })
             })();
-            let order = order.ok_or_else(|| Error::row(row.row(), "is no order"))?;
+            let order = order.ok_or_else(|| Error::row(row.row(), "is not an order"))?;
             orders.push((order, row));
         }
         Ok(orders)
@@ -219,7 +219,7 @@ impl Session for JoinSession {
                 let put = Put::new(row(&self.key, &order)?)
                     .add(FAMILY, "customer", &order.customer)
                     .add(FAMILY, "total", order.total.to_string());
-                // When an order is taken, its customer is at hand.
+                // When an order is written, its customer is already known.
                 let put = match self.join {
                     Join::Written => {
                         put.add(FAMILY, "name", Customer::generate(id.seed, id.entity).name)

@@ -123,7 +123,7 @@ impl CaseStudy for RowsColumns {
                 "rows-as-columns",
                 "ATTRIBUTES_BUNDLED",
                 Some(PER_ROW),
-                "a hundred in a row: fewer rows to read, and splits between them",
+                "a hundred in each row: fewer rows to read, and regions can split between them",
             ),
         ]
     }

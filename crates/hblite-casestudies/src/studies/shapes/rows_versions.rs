@@ -93,7 +93,7 @@ impl CaseStudy for RowsVersions {
                 "rows",
                 "HISTORY",
                 "device:str(8)|ts:reverse_timestamp",
-                "any length, split among regions, no setting to forget (the preferred way)",
+                "any length, can be split among regions, needs no setting (the preferred way)",
             )
             .boxed(),
             Box::new(Versions),
@@ -168,7 +168,7 @@ struct VersionsSession([TableReader; 1]);
 
 fn states(row: &RowResult) -> Result<Vec<State>> {
     let device = std::str::from_utf8(row.row());
-    let device = device.map_err(|_| Error::row(row.row(), "is no device"))?;
+    let device = device.map_err(|_| Error::row(row.row(), "is not a device"))?;
     let state = |cell: hblite::CellRef<'_>| State {
         device: device.to_owned(),
         ts: u64::try_from(cell.timestamp()).unwrap_or(0),

@@ -1,7 +1,7 @@
 //! Numbered values of an owner as columns: all in one row, or a fixed number in each.
 //!
 //! ```text
-//! row        [owner 8]             all values of an owner, however many
+//! row        [owner 8]             all values of an owner, however many there are
 //!            [owner 8][number / n] n of them
 //! qualifier  [number 4]
 //! ```
@@ -60,7 +60,7 @@ impl<R: Numbered> Slices<R> {
         let number = number.and_then(|number| u32::try_from(number).ok());
         match (owner, number) {
             (Some(owner), Some(number)) => Ok((owner, number)),
-            _ => Err(Error::row(&[], "a record has no owner and number of four bytes")),
+            _ => Err(Error::row(&[], "a record lacks an owner, or a number of four bytes")),
         }
     }
 }
@@ -119,7 +119,7 @@ struct SlicesSession<R> {
 struct Wanted {
     owner: Option<String>,
     first: u32,
-    /// The last number wanted.
+    /// The last requested number.
     last: u32,
     /// The limit, if the smallest ones are requested.
     limit: Option<u64>,

@@ -13,13 +13,13 @@ use crate::error::{Error, Result};
 /// wins.
 ///
 /// # Errors
-/// `Row` if a column is of another layout.
+/// `Row` if a column has a different layout.
 pub fn points_of(row: &RowResult, family: &str) -> Result<Vec<Placed>> {
     let mut points: Vec<(u64, i64, Placed)> = Vec::new();
     for cell in row.cells().filter(|cell| cell.family() == family.as_bytes()) {
         let column = decode_column(cell.qualifier(), cell.value()).ok_or_else(|| {
             let name = hblite_rowkey::printable(cell.qualifier());
-            Error::row(row.row(), format!("column {name} is not of OpenTSDB's layout"))
+            Error::row(row.row(), format!("column {name} does not have OpenTSDB's layout"))
         })?;
         points.extend(column.into_iter().map(|point| (point.0, cell.timestamp(), point)));
     }

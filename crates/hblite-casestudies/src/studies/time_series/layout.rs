@@ -15,12 +15,12 @@
 
 use std::fmt;
 
-/// A measured value: whole or not.
+/// A measured value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// Another one.
+    /// A floating-point number.
     Float(f64),
 }
 
@@ -124,7 +124,7 @@ fn qualifier_length(qualifiers: &[u8]) -> usize {
     if qualifiers.first().is_some_and(|byte| byte & MILLIS == MILLIS) { 4 } else { 2 }
 }
 
-/// The points of one column, compacted or not; `None` if the bytes have another layout.
+/// The points of one column, compacted or not; `None` if the bytes have a different layout.
 pub fn decode_column(mut qualifiers: &[u8], mut values: &[u8]) -> Option<Vec<Placed>> {
     let is_compacted = qualifiers.len() > qualifier_length(qualifiers);
     let mut points = Vec::new();

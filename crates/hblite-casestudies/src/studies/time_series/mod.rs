@@ -2,7 +2,7 @@
 //!
 //! With one row per point, each row repeats host and metric. A row for a host, a metric and a range
 //! of time has them once, and each point is a column named by its offset in the range. That is
-//! OpenTSDB's way. It also replaces names by numbers of three bytes, puts the metric first, and
+//! OpenTSDB's way. It also replaces names with numbers of three bytes, puts the metric first, and
 //! later rewrites a row's columns into a single one. [`layout`] describes the bytes.
 
 mod compaction;
@@ -49,7 +49,7 @@ impl CaseStudy for TimeSeries {
                 "row-per-point",
                 "SERIES",
                 "host:str|metric:str|ts:timestamp",
-                "every row has names and time; points come and go one by one",
+                "every row repeats names and time; points are written and deleted one by one",
             )
             .boxed(),
             Box::new(Packed::new(

@@ -58,7 +58,7 @@ impl Packing {
         }
     }
 
-    /// The row's time of a point, in seconds, and the point's offset in milliseconds.
+    /// The time of a point's row, in seconds, and the point's offset in milliseconds.
     fn place(self, ts: u64) -> (u64, u64) {
         let base = ts / 1_000 / self.row_seconds() * self.row_seconds();
         (base, ts - base * 1_000)
@@ -177,7 +177,7 @@ impl PackedSession {
                         let number = value.as_ref().and_then(Value::as_number);
                         number.and_then(|ts| u64::try_from(ts).ok())
                     };
-                    // Up to the row that holds the last millisecond wanted.
+                    // Up to the row that holds the last requested millisecond.
                     let first = ts(from).map(|ts| Value::from(self.packing.place(ts).0));
                     let last = ts(to).map(|ts| self.packing.place(ts.saturating_sub(1)).0 + 1);
                     let range = FieldCondition::Range { from: first, to: last.map(Value::from) };
@@ -294,7 +294,7 @@ impl Session for PackedSession {
         Ok(())
     }
 
-    /// OpenTSDB's rows are rewritten when their hour is over.
+    /// OpenTSDB's rows are rewritten after their hour has ended.
     fn after_load(&self, _data: &DataSet) -> Result<Vec<String>> {
         if self.packing != Packing::OpenTsdb {
             return Ok(Vec::new());

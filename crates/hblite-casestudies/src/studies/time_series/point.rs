@@ -26,7 +26,7 @@ pub struct Point {
 /// The metrics that are measured.
 pub(super) const METRICS: &[&str] = &["sys.cpu.user", "sys.mem.free", "proc.net.bytes"];
 
-/// Milliseconds from point to point.
+/// Milliseconds between points.
 pub(super) const STEP_MS: u64 = 1_000;
 
 impl Record for Point {
@@ -40,7 +40,7 @@ impl Record for Point {
     fn generate(id: &RecordId) -> Self {
         let mut random = id.random();
         let metric = random.one_of(METRICS);
-        // Most come at whole seconds, some in between.
+        // Most points are at whole seconds, some between them.
         let millis = if random.below(5) == 0 { random.below(STEP_MS) } else { 0 };
         let value = match metric {
             "sys.cpu.user" => Number::Float(random.below(10_000) as f64 / 100.0),

@@ -4,12 +4,13 @@
 //! "PAR1" | column chunks, page by page | footer: schema, row groups | length u32 | "PAR1"
 //! ```
 //!
-//! A record takes the columns that are not nested. Values become text, as in the other forms of
+//! A record contains the columns that are not nested. Values become text, as in the other forms of
 //! data: dates and times are milliseconds since 1970, bytes are as `Bytes.toStringBinary` prints
 //! them, a missing value is empty.
 //!
-//! Invariant: whatever a file declares, memory is taken only for what was checked: sizes against
-//! the file's length, counts against the bytes that hold them, pages and values against limits.
+//! Invariant: whatever a file declares, memory is allocated only for what was checked: sizes
+//! against the file's length, counts against the bytes that hold them, pages and values against
+//! limits.
 //!
 //! Layers: `footer` and `page` parse with `thrift`; `page` gives decompressed pages; `column` turns
 //! pages into texts with `levels`, `delta` and `text`.
@@ -35,7 +36,7 @@ const ENCRYPTED: &[u8; 4] = b"PARE";
 const FOOTER_MAX: usize = 64 << 20;
 /// All values together, in bytes, as they are in memory.
 const VALUES_MAX: usize = 2 << 30;
-/// What a value takes beside its text, in bytes.
+/// The overhead of a value in memory, in bytes.
 const VALUE_BYTES: usize = size_of::<String>();
 
 /// Why a file cannot be read, without its name.
@@ -73,7 +74,7 @@ pub(super) fn read(file: &[u8]) -> std::result::Result<Table, BadRecords> {
                 let left = budget.checked_sub(value.len() + VALUE_BYTES);
                 budget = left.ok_or_else(|| {
                     let gib = VALUES_MAX >> 30;
-                    Bad::new(format!("more than {gib} GiB of values: give a part of them"))
+                    Bad::new(format!("more than {gib} GiB of values: use a part of them"))
                 })?;
                 values.push(value.to_owned());
                 Ok(())
@@ -115,7 +116,7 @@ fn read_footer(file: &[u8]) -> Result<Footer> {
         .map_err(|Bad(reason)| Bad::new(format!("footer: {reason}")))?;
     let rows = footer.row_groups.iter().map(|group| group.rows);
     if rows.fold(0, usize::saturating_add) > RECORDS_MAX {
-        return Err(Bad::new(format!("more than {RECORDS_MAX} records: give a part of them")));
+        return Err(Bad::new(format!("more than {RECORDS_MAX} records: use a part of them")));
     }
     Ok(footer)
 }

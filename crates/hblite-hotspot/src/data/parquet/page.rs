@@ -86,7 +86,7 @@ fn page(header: &Header, bytes: &[u8], codec: i64) -> Result<Option<Page>> {
         3 => PageKind::DataV2(header.definition_bytes),
         kind => return Err(Bad::new(format!("unknown type of page, {kind}"))),
     };
-    let count = header.count.ok_or_else(|| Bad::new("a page says not how many values it has"))?;
+    let count = header.count.ok_or_else(|| Bad::new("a page lacks its number of values"))?;
     let bytes = match kind {
         PageKind::DataV2(levels) => {
             if header.repetition_bytes > 0 || levels > bytes.len() || levels > header.size {
@@ -134,7 +134,7 @@ fn decompressed(bytes: &[u8], size: usize, codec: i64) -> Result<Vec<u8>> {
             decoder.take(limit).read_to_end(&mut out).map_err(|error| wrong(&error))?;
         }
         #[cfg(not(feature = "zstd"))]
-        6 => return Err(Bad::new("this build of hblite is without ZSTD")),
+        6 => return Err(Bad::new("this build of hblite does not include ZSTD")),
         7 => {
             out = lz4_flex::block::decompress(bytes, size).map_err(|error| wrong(&error))?;
         }
@@ -142,8 +142,8 @@ fn decompressed(bytes: &[u8], size: usize, codec: i64) -> Result<Vec<u8>> {
             let name = match codec {
                 3 => "LZO",
                 4 => "BROTLI",
-                5 => "LZ4, the deprecated one",
-                _ => "one that is unknown",
+                5 => "the deprecated LZ4",
+                _ => "unknown",
             };
             return Err(Bad::new(format!(
                 "its compression is {name}: use SNAPPY, GZIP, ZSTD, LZ4_RAW or none"

@@ -2,7 +2,7 @@
 //! counts.
 //!
 //! Counts are 32-bit numbers, column by column, deflated and in base64; the script unpacks those of
-//! the displayed design. Everything from outside (names, keys) is escaped.
+//! the displayed design. Everything that is not part of the template (names, keys) is escaped.
 
 use std::io::Write as _;
 
@@ -63,7 +63,7 @@ pub fn page(results: &[RunResult]) -> String {
     studies.dedup();
     let parts = [
         ("{{style}}", STYLE.to_owned()),
-        ("{{title}}", escaped(&format!("Where the load lands: {}", studies.join(", ")))),
+        ("{{title}}", escaped(&format!("Where the load goes: {}", studies.join(", ")))),
         ("{{summary}}", results.first().map(summary_of_run).unwrap_or_default()),
         ("{{servers}}", bars::svg(results, Theme::PAGE).map(servers).unwrap_or_default()),
         ("{{trade-off}}", trade_offs(results)),

@@ -135,7 +135,7 @@ impl Opened for OpenCaseStudy<'_> {
         }
         let trace = Trace::new();
         match self.session.ask(question, &trace, &mut |_| asked.rows_returned += 1) {
-            // A join may find a record whose other half is written later in the run.
+            // A join may find a record whose counterpart is written later in the run.
             Ok(()) | Err(hblite_casestudies::Error::Row { .. }) => {}
             Err(error) => return Err(error.into()),
         }

@@ -120,7 +120,7 @@ impl Format {
 }
 
 fn unknown(version: u8) -> String {
-    format!("schema version {version} is unknown; there are 1 and 2")
+    format!("schema version {version} is unknown; known versions are 1 and 2")
 }
 
 #[cfg(test)]

@@ -186,7 +186,8 @@ impl Assembly {
             .split_at_checked(ORDER_ROW_WIDTH)
             .ok_or_else(|| wrong("is shorter than the row of an order"))?;
         if let Layout::Blob(format) = layout {
-            let blob = row.value(FAMILY, BLOB).ok_or_else(|| wrong("has no column order"))?;
+            let blob =
+                row.value(FAMILY, BLOB).ok_or_else(|| wrong("lacks the column \"order\""))?;
             let order = format.decode(blob).map_err(|message| wrong(&message))?;
             self.orders.insert(order_row.to_vec(), order);
             return Ok(());
@@ -213,7 +214,7 @@ impl Assembly {
                 column.address("shipTo", location)?;
                 location.items.push(column.item(u16::from_be_bytes([*a, *b]))?);
             }
-            _ => return Err(wrong("is of no known record type")),
+            _ => return Err(wrong("has an unknown record type")),
         }
         Ok(())
     }

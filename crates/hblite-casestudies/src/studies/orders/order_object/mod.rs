@@ -75,12 +75,12 @@ impl CaseStudy for OrderObject {
             design(
                 "blob-json",
                 Layout::Blob(Format::Json),
-                "an order is one get of one cell; reading one item reads it all",
+                "an order is one get of one cell; reading one item reads the whole order",
             ),
             design(
                 "blob-avro",
                 Layout::Blob(Format::Avro),
-                "as JSON, in a third of the bytes, readable with the schema only",
+                "as JSON, in a third of the bytes, but readable only with the schema",
             ),
         ]
     }
@@ -152,7 +152,7 @@ impl Wanted {
     }
 
     /// The requested lines of an order. For a single item, its quantity; for the items of a
-    /// location, the items without the address, which not every layout has at hand.
+    /// location, the items without the address, which not every layout stores with the items.
     pub(super) fn lines(&self, order: &Order) -> Vec<String> {
         let Some(number) = self.location else { return order.lines() };
         let locations = order.locations.iter().filter(|location| location.number == number);

@@ -7,9 +7,9 @@
 //! wide   [user 8]               column [value 4] for each
 //! ```
 //!
-//! Most reads want the first thirty values, some go deeper; lengths follow a power law. Values are
-//! kept in order, so a late one goes into the middle and takes a row, a column, or all pages from
-//! there on.
+//! Most reads request the first thirty values, some request later ones; lengths follow a power law.
+//! Values are kept in order, so a value that arrives late goes into the middle and takes a row, a
+//! column, or all pages from there on.
 
 mod paged;
 

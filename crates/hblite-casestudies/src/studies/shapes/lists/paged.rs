@@ -104,7 +104,7 @@ impl PagedSession {
         trace: &Trace,
         is_enough: &mut dyn FnMut(&[u32]) -> bool,
     ) -> Result<()> {
-        // One get answers most questions; reading on takes a scan.
+        // One get answers most questions; reading further takes a scan.
         let first = self.tables[0].get(&Get::new(row(user, 0)), "", trace)?;
         if first.is_empty() {
             return Ok(());
