@@ -37,7 +37,7 @@ impl Activity {
     }
 }
 
-/// A request in progress, and what it holds until it is done.
+/// A request in progress, and what it holds until it ends.
 #[derive(Debug)]
 pub(crate) struct Work {
     activity: Arc<Activity>,
@@ -62,7 +62,7 @@ impl Drop for Work {
     }
 }
 
-/// A stream whose reads and writes are counted, and its place among the connections.
+/// A stream whose reads and writes are counted, and its permit among the connections.
 #[derive(Debug)]
 pub(crate) struct Watched {
     /// Released before the stream is closed: a client that sees the end of its connection may

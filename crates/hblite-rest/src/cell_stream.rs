@@ -13,7 +13,7 @@ use crate::xml;
 /// Rows of a cell set in protobuf (`hbase.rest.scan.fetchsize`).
 const SET_ROWS: usize = 10;
 
-/// What begins a document, in bytes.
+/// The length of the beginning of a document, in bytes.
 const SET_TEXT: usize = 80;
 
 /// What was written so far.

@@ -6,7 +6,7 @@ use hyper::header::RETRY_AFTER;
 
 use crate::response::Response;
 
-/// When a request that there was no memory for may come again.
+/// When a client may retry a request that was refused for lack of memory.
 const RETRY_AFTER_SECONDS: &str = "1";
 
 /// The response to a request, or its failure.
@@ -29,7 +29,7 @@ impl Failure {
     /// No resource has this path.
     pub(crate) const NO_RESOURCE: Self = Self::Page(StatusCode::NOT_FOUND);
 
-    /// No memory is left for the request or its answer: another time there may be.
+    /// No memory is available for the request or its answer; the client may retry.
     pub(crate) fn out_of_memory() -> Self {
         Self::Answered(out_of_memory())
     }
@@ -45,10 +45,10 @@ impl Failure {
     }
 }
 
-/// 503 for a request that there is no memory for.
+/// 503 for a request for which there is no memory.
 pub(crate) fn out_of_memory() -> Response {
     let text = "Unavailable\r\norg.apache.hadoop.hbase.CallQueueTooBigException: the gateway has \
-                no memory left for the request or its answer; send or ask for less, or later\n\r\n";
+                no memory left for the request or its answer; send less, or retry later\n\r\n";
     let response = Response::text(StatusCode::SERVICE_UNAVAILABLE, text);
     response.with_header(RETRY_AFTER, RETRY_AFTER_SECONDS)
 }
@@ -81,8 +81,8 @@ pub(crate) fn is_runtime_exception(error: &Error) -> bool {
     )
 }
 
-/// Whether HBase's client throws a `DoNotRetryIOException`, which reads of rows take for a row
-/// that is not there.
+/// Whether HBase's client throws a `DoNotRetryIOException`, which reads of rows treat as a missing
+/// row.
 pub(crate) fn is_do_not_retry(error: &Error) -> bool {
     let is_io = matches!(
         error.exception(),

@@ -48,7 +48,7 @@ impl Gateway {
         Ok(self.admin().locate_region(region.table(), region.start_key())?.server)
     }
 
-    /// Refuses to change anything if the gateway only reads.
+    /// Refuses changes if the gateway is read-only.
     pub(crate) fn check_writable(&self) -> Result<(), Failure> {
         match self.options.is_read_only {
             true => Err(Failure::text(StatusCode::FORBIDDEN, "Forbidden\r\n")),
@@ -56,8 +56,8 @@ impl Gateway {
         }
     }
 
-    /// Whether a request names this gateway, and not a host name that a web page has made point to
-    /// this machine.
+    /// Whether a request names this gateway, and not a host name that a web page has directed to
+    /// this machine (DNS rebinding).
     pub(crate) fn is_host_ours(&self, request: &Request) -> bool {
         let Some(host) = request.header("host") else { return true };
         if !self.options.bind.is_loopback() {

@@ -1,5 +1,5 @@
-//! Rules of Java's library that clients see: how text is decoded, and in which order maps are
-//! written.
+//! Rules of Java's library that are visible to clients: how text is decoded, and in which order
+//! maps are written.
 
 use base64::Engine as _;
 use base64::alphabet::{STANDARD, URL_SAFE};
@@ -40,7 +40,7 @@ pub(crate) fn decode_url(text: &str) -> Option<String> {
     decode(text, true)
 }
 
-/// A segment of a path: as [`decode_url`], with `+` as it is.
+/// A segment of a path: as [`decode_url`], but `+` is unchanged.
 pub(crate) fn decode_path(text: &str) -> Option<String> {
     decode(text, false)
 }

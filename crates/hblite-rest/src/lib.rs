@@ -1,20 +1,20 @@
 //! HBase's REST interface in front of a store: rows, scanners, schemas and namespaces as JSON,
 //! XML, protobuf and plain bytes over HTTP.
 //!
-//! Paths, status codes, headers and bodies are those of `RESTServer` of HBase 2.6. A request takes
-//! this way:
+//! Paths, status codes, headers and bodies are those of `RESTServer` of HBase 2.6. The path of a
+//! request:
 //!
 //! ```text
 //! server ─ listener ─ route ─ resource/* ─ hblite::{Table, Admin}
 //!          HTTP       path    │
-//!                             ├ media            which form is wanted, and which one came
-//!                             ├ model/*          what is sent, in each of its forms
-//!                             ├ row_spec         which cells a path means
-//!                             └ memory           what the request takes of the memory of all
+//!                             ├ media            the requested form, and the form of the body
+//!                             ├ model/*          what is sent, in each form
+//!                             ├ row_spec         the cells that a path selects
+//!                             └ memory           the request's share of the common memory
 //! ```
 //!
-//! The listener is asynchronous; from `route` on, a request runs on a thread of its own. `java`
-//! has the rules of Java's library that show in paths and bodies.
+//! The listener is asynchronous; from `route` on, a request runs on a thread of its own. `java` has
+//! the rules of Java's library that are visible in paths and bodies.
 
 #![forbid(unsafe_code)]
 

@@ -36,13 +36,13 @@ use crate::request::Request;
 use crate::response::{Body, Response};
 use crate::route;
 
-/// What a byte of a path or query is decoded to, at most: `a,` is a column with an allocation of
-/// its own.
+/// The most memory that a byte of a path or query is decoded to: `a,` is a column with its own
+/// allocation.
 const URI_FACTOR: usize = 64;
 /// The statuses of a request whose body is malformed; HBase does not expect it in some forms.
 const MALFORMED: [StatusCode; 3] =
     [StatusCode::BAD_REQUEST, StatusCode::PAYLOAD_TOO_LARGE, StatusCode::INTERNAL_SERVER_ERROR];
-/// The delay after `accept` failed, as it does when there are no file descriptors left.
+/// The delay after `accept` failed, for example because no file descriptors are left.
 const ACCEPT_PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// What all connections share.
@@ -82,7 +82,7 @@ pub(crate) async fn serve(listener: TcpListener, gateway: Arc<Gateway>) {
 
 async fn connection(stream: TcpStream, shared: Arc<Shared>, place: OwnedSemaphorePermit) {
     let limits = shared.gateway.options.limits.clone();
-    // Answers are small and complete: nothing is gained by waiting for more.
+    // Answers are small and complete: waiting for more gains nothing.
     let _ = stream.set_nodelay(true);
     let budget = &shared.gateway.memory;
     let memory = budget.account(budget.size_bytes() / 2);

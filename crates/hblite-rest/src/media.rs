@@ -1,4 +1,4 @@
-//! Media types: the form of the answer that a client wants, and the form of its body.
+//! Media types: the form of the answer that a client requests, and the form of its body.
 
 use hyper::StatusCode;
 use hyper::header::{ACCEPT, CONTENT_TYPE};
@@ -44,7 +44,7 @@ impl Format {
         }
     }
 
-    /// The form of an answer: the one among `offered` that the client likes best.
+    /// The form of an answer: the one among `offered` that the client prefers.
     ///
     /// # Errors
     /// 406 if it accepts none of them.
@@ -73,7 +73,7 @@ impl Format {
     }
 }
 
-/// A type that a client accepts, and how much it likes it.
+/// A type that a client accepts, and its quality value.
 struct Accepted<'a> {
     main: &'a str,
     sub: &'a str,

@@ -1,4 +1,4 @@
-//! What one request takes of the memory of all of them.
+//! The memory of one request, charged to the budget that all requests share.
 //!
 //! Charged before it is allocated: the body, as it arrives and as it is decompressed, and what
 //! body and path are decoded to. Charged as it grows: the rows of an answer; one row is read before
@@ -14,11 +14,11 @@ use hblite::{CellRef, RowResult};
 use hblite_wire::memory::{MemoryAccount, MemoryCharge};
 use parking_lot::Mutex;
 
-/// What each byte of a cell takes in an answer: as it was read, in the model, and two texts in
+/// The memory for each byte of a cell in an answer: as read, in the model, and as two texts in
 /// Base64.
 const ANSWER_FACTOR: usize = 5;
-/// What a cell takes in an answer beside its bytes, before it is multiplied: the parts of the
-/// model and of its message, their allocations, and the names in XML or JSON.
+/// The overhead of a cell in an answer, before it is multiplied: the parts of the model and of its
+/// message, their allocations, and the names in XML or JSON.
 const CELL_BYTES: usize = 100;
 
 /// The memory of one request.
@@ -31,7 +31,7 @@ impl Allowance {
         Self(Mutex::new(charge))
     }
 
-    /// The account of the connection, for charges with another life.
+    /// The account of the connection, for charges with another lifetime.
     pub(crate) fn account(&self) -> Arc<MemoryAccount> {
         Arc::clone(self.0.lock().account())
     }
@@ -41,7 +41,7 @@ impl Allowance {
         self.0.lock().size_bytes()
     }
 
-    /// Charges `bytes` more; false if they are not there.
+    /// Charges `bytes` more; false if they are not available.
     #[must_use]
     pub(crate) fn try_take(&self, bytes: usize) -> bool {
         self.0.lock().try_grow(bytes)
@@ -59,7 +59,8 @@ impl Allowance {
         self.try_take(cell_bytes(cell))
     }
 
-    /// Charges a row of an answer though there is no memory for it: one that must not be lost.
+    /// Charges a row of an answer even if there is no memory for it, because the row must not be
+    /// lost.
     pub(crate) fn overdraw(&self, row: &RowResult) {
         let mut charge = self.0.lock();
         let bytes = charge.size_bytes().saturating_add(row_bytes(row));
@@ -76,7 +77,7 @@ impl Allowance {
     }
 }
 
-/// Bytes of an answer, and what they are charged to.
+/// Bytes of an answer, and the account to which they are charged.
 struct Held {
     bytes: Bytes,
     _allowance: Arc<Allowance>,
@@ -92,7 +93,7 @@ fn cell_bytes(cell: &CellRef<'_>) -> usize {
     (cell.serialized_size() + CELL_BYTES).saturating_mul(ANSWER_FACTOR)
 }
 
-/// What a row takes in an answer.
+/// The memory of a row in an answer.
 pub(crate) fn row_bytes(row: &RowResult) -> usize {
     row.cells().map(|cell| cell_bytes(&cell)).fold(0, usize::saturating_add)
 }

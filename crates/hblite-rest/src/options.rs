@@ -21,10 +21,11 @@ pub struct RestOptions {
     /// The port; 0 for any free port. Default 8080 (`hbase.rest.port`).
     pub port: u16,
     /// The host name that clients may use besides addresses and `localhost`, if the gateway listens
-    /// on a loopback address. Requests for other names are refused: they come from web pages that
-    /// have made their name point to this machine.
+    /// on a loopback address. Requests for other names are refused, as a protection against web
+    /// pages that direct their own name to this machine (DNS rebinding).
     pub advertise: Option<String>,
-    /// Which server a region is on. Default: the one that [`hblite::Admin::locate_region`] names.
+    /// How to find the server of a region. Default: the one that [`hblite::Admin::locate_region`]
+    /// names.
     pub locate: Option<RegionLocator>,
     /// Whether clients may only read. Default false (`hbase.rest.readonly`).
     pub is_read_only: bool,
@@ -52,7 +53,7 @@ impl Default for RestOptions {
     }
 }
 
-/// Limits that keep one client from using up what others need.
+/// Limits that keep one client from exhausting the resources of others.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RestLimits {

@@ -32,10 +32,10 @@ pub(crate) fn is_wanted(request: &Request) -> bool {
     has_gzip(&request.headers, ACCEPT_ENCODING)
 }
 
-/// Why a body is not decompressed.
+/// Why a body cannot be decompressed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unpackable {
-    /// It is no gzip, or has more bytes than it may.
+    /// It is not gzip data, or exceeds the size limit.
     Malformed,
     NoMemory,
 }

@@ -21,7 +21,7 @@ pub(crate) struct Request {
     parameters: Vec<(String, String)>,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// What the request takes of the memory of all.
+    /// The memory of the request.
     pub(crate) memory: Arc<Allowance>,
     /// Held while the request is in progress.
     pub(crate) work: Arc<Work>,
@@ -41,7 +41,7 @@ impl Request {
         Self { method: head.method, path, parameters, headers: head.headers, body, memory, work }
     }
 
-    /// Whether the request only reads.
+    /// Whether the request is read-only.
     pub(crate) fn is_read(&self) -> bool {
         self.method == Method::GET || self.method == Method::HEAD
     }

@@ -45,7 +45,7 @@ impl Response {
         Self::text(StatusCode::NOT_FOUND, "Not found\r\n")
     }
 
-    /// 201, and where the new resource is.
+    /// 201, and the location of the new resource.
     pub(crate) fn created(location: &str) -> Self {
         let response = Self::new(StatusCode::CREATED);
         response.with_header(LOCATION, location)

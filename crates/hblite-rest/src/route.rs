@@ -1,7 +1,7 @@
 //! From a path to the resource that answers.
 //!
-//! Paths are matched as they were sent, before `%` is decoded, and the first form that fits
-//! decides, even if it leads nowhere.
+//! Paths are matched as they were sent, before `%` is decoded. The first form that matches decides,
+//! even if no resource has it.
 
 use hyper::header::ALLOW;
 use hyper::{Method, StatusCode};
@@ -137,7 +137,7 @@ fn table_resource(gateway: &Gateway, request: &Request, table: &str, path: &str)
 fn rows(gateway: &Gateway, request: &Request, table: &str, path: &str) -> Answer {
     let is_row = match path.find('*') {
         None => true,
-        // What is before the slash would be a row, and nothing is below a row.
+        // The part before the slash would be a row, and a row has no sub-resources.
         Some(star) if path[..star].rfind('/').is_some_and(|slash| slash > 0) => {
             return Err(Failure::NO_RESOURCE);
         }
@@ -173,7 +173,7 @@ fn after<'a>(name: &str, path: &'a str) -> Option<&'a str> {
     path.strip_prefix(name).and_then(|rest| rest.strip_prefix('/'))
 }
 
-/// Nothing is below this resource.
+/// This resource has no sub-resources.
 fn end(rest: Option<&str>) -> Result<(), Failure> {
     match rest {
         None | Some("") => Ok(()),

@@ -1,4 +1,4 @@
-//! Which cells a path means: `row[,end][/columns[/timestamps[/parameters]]]`.
+//! The cells that a path selects: `row[,end][/columns[/timestamps[/parameters]]]`.
 //!
 //! ```text
 //! r1                     a row
@@ -19,7 +19,7 @@ use hblite::{Error, Result};
 
 use crate::java;
 
-/// The cells that a path means.
+/// The cells that a path selects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RowSpec {
     /// The row, or the first one.
@@ -30,7 +30,7 @@ pub(crate) struct RowSpec {
     pub(crate) columns: BTreeSet<Vec<u8>>,
     /// The first timestamp.
     pub(crate) start_time: i64,
-    /// The timestamp before which versions are wanted.
+    /// The end of the time range, excluded.
     pub(crate) end_time: i64,
     /// Versions of each column.
     pub(crate) versions_max: i32,

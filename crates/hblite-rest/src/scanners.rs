@@ -1,7 +1,7 @@
 //! The open scanners of all clients.
 //!
-//! A scanner is kept until it is deleted, has not been used for some time, or is the least recently
-//! used of too many. Requests for the same scanner run one after the other. Threads: any.
+//! A scanner is kept until it is deleted, expires, or is the least recently used one when there are
+//! too many. Requests for the same scanner run one after the other. Threads: any.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,12 +15,13 @@ use parking_lot::Mutex;
 use crate::memory::Allowance;
 use crate::model::cell_set::{CellSet, RowModel};
 
-/// What an open scanner takes beside its request: positions in memory and files, and their keys.
+/// The overhead of an open scanner, in addition to its request: positions in memory and files, and
+/// their keys.
 const SCANNER_BYTES: usize = 4 * 1024;
-/// What a cell takes in a row beside its bytes.
+/// The overhead of a cell in a row.
 const CELL_BYTES: usize = 64;
 
-/// The scanners that are open.
+/// The open scanners.
 #[derive(Debug)]
 pub(crate) struct Scanners {
     count_max: usize,
@@ -56,7 +57,7 @@ pub(crate) struct Cells {
     row: RowResult,
     /// Index in the row.
     next: usize,
-    /// What the scanner takes, with the row.
+    /// The memory of the scanner, including the row.
     charge: MemoryCharge,
 }
 
@@ -80,7 +81,7 @@ impl Cells {
         Ok(self.row.cells().nth(self.next))
     }
 
-    /// Whether another row may be read: not while more is charged than there is.
+    /// Whether another row may be read: not while more memory is charged than there is.
     pub(crate) fn has_memory(&self) -> bool {
         self.next < self.row.len() || self.charge.account().has_room(1)
     }
@@ -109,8 +110,8 @@ impl Scanners {
         });
     }
 
-    /// Keeps a scanner, and returns its id; `None` if there is no memory for it. It takes what its
-    /// request has taken, at most.
+    /// Keeps a scanner, and returns its id; `None` if there is no memory for it. At most, it takes
+    /// as much memory as its request has taken.
     pub(crate) fn add(
         &self,
         rows: Rows,
@@ -148,7 +149,7 @@ impl Scanners {
     }
 }
 
-/// What a row takes in a scanner that has returned a part of it.
+/// The memory of a row in a scanner that has returned a part of it.
 fn row_size(row: &RowResult) -> usize {
     row.cells().map(|cell| cell.serialized_size() + CELL_BYTES).sum()
 }

@@ -5,7 +5,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 /// The beginning of every document.
 pub(crate) const DECLARATION: &str =
     "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>";
-/// The maximum number of elements and texts of a document that is read.
+/// The maximum number of elements and texts in an input document.
 const NODES_MAX: u32 = 4_000_000;
 
 /// Appends ` name="value"`.
@@ -44,7 +44,7 @@ pub(crate) fn is_name(name: &str) -> bool {
     name.starts_with(is_start) && name.chars().all(is_part)
 }
 
-/// Reads a document whose root is called `root`, and returns what `read` makes of it.
+/// Reads a document whose root is called `root`, and returns the result of `read`.
 ///
 /// `None` if the bytes are not such a document. Documents with a DTD are refused.
 pub(crate) fn read<T>(bytes: &[u8], root: &str, read: impl FnOnce(Node<'_, '_>) -> T) -> Option<T> {

@@ -114,7 +114,7 @@ impl Faults {
         Ok(())
     }
 
-    /// Takes a region out of service until it is assigned or its server comes back.
+    /// Takes a region out of service until it is assigned or its server is restarted.
     ///
     /// # Errors
     /// `UnknownRegion`.
@@ -186,8 +186,8 @@ impl Faults {
         Ok(ServerCrash { regions: lost.len(), log_entries: report.log_entries })
     }
 
-    /// Restarts a crashed region server, on its port and with a new start code. It gets back the
-    /// regions that it lost, except those that other servers got meanwhile.
+    /// Restarts a crashed region server, on its port and with a new start code. It regains the
+    /// regions that it lost, except those that other servers have got since.
     ///
     /// # Errors
     /// `IllegalArgument` if there is no such server or it is alive; `Io` if its port cannot be

@@ -1,18 +1,18 @@
 //! Replaces an HBase cluster: unmodified HBase clients connect to it.
 //!
-//! [`Server`] serves a store of this process; [`TestServer`] is one for a test. The bytes of the
-//! protocol are written and read in `hblite-wire`.
+//! [`Server`] serves a store of this process; [`TestServer`] is a server for a test. The crate
+//! `hblite-wire` encodes and decodes the protocol.
 //!
 //! - `server` opens ports and starts threads
-//! - `cluster` is what clients see: servers, and which regions are on them
-//! - `rpc` is connections, calls and services
-//! - `faults` are faults on demand, `state_control` returns to earlier states, forks and sets the
-//!   clock, `http` is the admin endpoint
+//! - `cluster` is the cluster that clients see: servers, and their regions
+//! - `rpc` has connections, calls and services
+//! - `faults` injects faults; `state_control` handles checkpoints, forks and the clock; `http` is
+//!   the admin endpoint
 //! - `places` limits the number of connections
 //! - `recorder` writes calls to a file
 //! - `statistics` counts calls and keeps the last slow ones
-//! - `view` is what the server shows of itself to pages
-//! - [`zookeeper`] is what clients contact first
+//! - `view` is the state that pages display
+//! - [`zookeeper`] answers the first requests of clients
 
 #![forbid(unsafe_code)]
 

@@ -13,7 +13,7 @@ pub enum LogLevel {
     Calls,
 }
 
-/// Where lines about calls go.
+/// The destination of lines about calls.
 #[derive(Clone)]
 pub struct Log {
     level: LogLevel,

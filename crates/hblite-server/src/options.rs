@@ -1,5 +1,5 @@
 //! Every setting of a server, with its default and HBase's name for it. Each field is read under
-//! its name and set with a method `with_<name>`, so that a new setting breaks no caller.
+//! its name and set with a method `with_<name>`, so that a new setting does not break callers.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -11,12 +11,12 @@ use crate::log::Log;
 use crate::recorder::Recorder;
 
 const MIB: usize = 1024 * 1024;
-/// With less than this, no call could be answered.
+/// With less memory than this, no call could be answered.
 const MEMORY_LEAST: usize = MIB;
 /// More threads than this are a mistake.
 const HANDLERS_MAX: usize = 10_000;
 
-/// Where a server listens, its advertised name, and the limits of clients.
+/// A server's addresses, its advertised name, and the limits of clients.
 ///
 /// ```
 /// use hblite_server::{Limits, ServerOptions};
@@ -56,7 +56,7 @@ pub struct ServerOptions {
     pub family_versions: u32,
     /// Records all calls of HBase's protocol, but not those of forks; `None` by default.
     pub recorder: Option<Recorder>,
-    /// What clients may do.
+    /// The limits of clients.
     pub limits: Limits,
 }
 
@@ -106,7 +106,7 @@ setters! { ServerOptions:
     with_limits sets limits: Limits;
 }
 
-/// Limits that keep a client from starving others.
+/// Limits that prevent a client from starving others.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Limits {

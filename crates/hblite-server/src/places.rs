@@ -1,8 +1,8 @@
-//! Places for connections, of which there is a limited number.
+//! Permits for a limited number of connections.
 //!
 //! A connection is waiting until its client has identified itself, and between two requests. When
-//! all places are taken, a new connection ends the one that has waited longest. So clients that
-//! hold places but send nothing, or send it byte by byte, do not keep other clients out.
+//! all permits are taken, a new connection ends the one that has waited longest. Clients that hold
+//! permits but send nothing, or send byte by byte, therefore do not lock out other clients.
 //!
 //! Threads: any.
 
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// The places of one or several ports.
+/// The permits of one or several ports.
 #[derive(Debug)]
 pub(crate) struct Places {
     count_max: usize,
@@ -27,7 +27,7 @@ struct Taken {
     waiting: BTreeMap<u64, Arc<Notify>>,
 }
 
-/// A place, until it is dropped.
+/// A permit, held until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     places: Arc<Places>,
@@ -41,12 +41,12 @@ impl Places {
         Arc::new(Self { count_max, taken: Mutex::default() })
     }
 
-    /// How many are taken.
+    /// The number of permits taken.
     pub(crate) fn taken(&self) -> usize {
         self.taken.lock().count
     }
 
-    /// Takes a place, in the waiting state; `None` if all are taken by connections that are not
+    /// Takes a permit, in the waiting state; `None` if all are taken by connections that are not
     /// waiting.
     pub(crate) fn enter(self: &Arc<Self>) -> Option<Place> {
         let mut taken = self.taken.lock();
@@ -80,7 +80,7 @@ impl Taken {
 }
 
 impl Place {
-    /// It is waiting from now on, and may have to make room.
+    /// The connection is waiting from now on, and may be ended.
     pub(crate) fn wait(&self) {
         let mut taken = self.places.taken.lock();
         let mut number = self.number.lock();
@@ -92,7 +92,7 @@ impl Place {
         }
     }
 
-    /// It is busy from now on.
+    /// The connection is busy from now on.
     pub(crate) fn work(&self) {
         let mut taken = self.places.taken.lock();
         if let Some(number) = self.number.lock().take() {
@@ -100,7 +100,7 @@ impl Place {
         }
     }
 
-    /// Waits until it has to make room.
+    /// Resolves when the connection must end in favour of a new one.
     pub(crate) async fn evicted(&self) {
         self.eviction.notified().await;
     }
@@ -134,7 +134,7 @@ mod tests {
         let fourth = places.enter().unwrap();
         let evicted: Vec<bool> = all.iter().map(is_evicted).collect();
         assert_eq!(evicted, [false, true, false]);
-        // A connection that begins to wait again has waited least.
+        // A connection that starts waiting again moves to the end of the order.
         all[0].wait();
         all[0].wait();
         let fifth = places.enter().unwrap();

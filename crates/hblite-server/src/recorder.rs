@@ -1,8 +1,8 @@
 //! Writes every call and its answer to a file (`hblite_wire::recording` has the format).
 //!
 //! Connections copy the bytes of requests and answers into a queue; one thread pairs them, makes
-//! the lines and writes them. A call is never delayed for it: what the queue has no room for is
-//! left out of the file, and a line there says how many calls that were.
+//! the lines and writes them. Recording never delays a call: if the queue is full, calls are left
+//! out, and a line in the file states how many.
 //!
 //! Invariant: queue and unanswered calls together take at most [`QUEUE_MAX_BYTES`], and one event
 //! beyond that. Threads: connections add events; the thread `hblite-record` does the rest.
@@ -29,7 +29,7 @@ use parking_lot::{Condvar, Mutex};
 
 /// Bytes of calls that wait to be written, or for their answers.
 const QUEUE_MAX_BYTES: usize = 64 << 20;
-/// What an event takes beside its bytes.
+/// The overhead of an event in memory.
 const EVENT_BYTES: usize = 256;
 /// The buffer of the file.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -48,12 +48,12 @@ const BUFFER_BYTES: usize = 256 << 10;
 #[derive(Clone)]
 pub struct Recorder(Arc<Handle>);
 
-/// What a recording has.
+/// The contents of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordedCalls {
     /// Calls in the file.
     pub calls: u64,
-    /// Calls that there was no room for.
+    /// Calls that were left out because the queue was full.
     pub dropped: u64,
 }
 
@@ -76,7 +76,7 @@ struct State {
     size_bytes: usize,
     /// Requests left out since the last event.
     dropped: u64,
-    /// Nothing is added any more: it is finished, or the file cannot be written.
+    /// Nothing more is added: the recording has ended, or the file cannot be written.
     is_closed: bool,
 }
 
@@ -143,15 +143,15 @@ impl Recorder {
     /// Writes what has been recorded, and ends the recording. Later calls are not recorded.
     ///
     /// # Errors
-    /// `Io` if the file could not be written; `IllegalState` if the recording has ended before.
+    /// `Io` if the file could not be written; `IllegalState` if the recording has already ended.
     pub fn finish(&self) -> Result<RecordedCalls> {
         self.0.finish().unwrap_or_else(|| {
-            let message = "the recording has ended before";
+            let message = "the recording has already ended";
             Err(Error::new(hblite_model::Exception::IllegalState, message))
         })
     }
 
-    /// A connection has said who it is.
+    /// A connection has identified itself.
     pub(crate) fn connection(
         &self,
         server: String,
@@ -179,7 +179,7 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // Whoever wants to know about a failure calls `finish`.
+        // `finish` reports failures.
         let _ = self.finish();
     }
 }
@@ -197,7 +197,7 @@ impl RecordedConnection {
         let connection = self.number;
         let detached = Requested {
             method: request.method().to_owned(),
-            // What it lies in is larger, and would be held by it.
+            // A slice would keep the larger buffer alive.
             message: Bytes::copy_from_slice(&request.message),
             cells: Bytes::copy_from_slice(&request.cells),
         };
@@ -227,7 +227,8 @@ impl Queue {
             return;
         }
         let size = event.size_bytes();
-        // The beginning and the end of a connection are small, and no call makes sense without.
+        // The beginning and the end of a connection are small, and calls are unintelligible without
+        // them.
         let is_call = matches!(event, Event::Request { .. } | Event::Answer { .. });
         if is_call && state.size_bytes + size > QUEUE_MAX_BYTES {
             // A request whose answer is left out is dropped with its connection's end.
@@ -245,7 +246,7 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    /// What was added; `None` if nothing will be any more.
+    /// The added events; `None` once no more will follow.
     fn take(&self) -> Option<VecDeque<Event>> {
         let mut state = self.state.lock();
         while state.events.is_empty() && !state.is_closed {
@@ -280,7 +281,7 @@ struct Writer {
 struct Open {
     number: u64,
     service: String,
-    /// Its cell blocks are not shown.
+    /// Its cell blocks are not recorded.
     is_compressed: bool,
     calls: HashMap<u32, Waiting>,
 }
@@ -317,7 +318,7 @@ impl Writer {
                 let kept = self.write_event(event, size)?;
                 self.queue.release(size - kept);
             }
-            // Whoever looks into the file sees what has happened.
+            // This also shows the failure to readers of the file.
             self.output.flush()?;
         }
         self.begin(0)?;
@@ -331,7 +332,7 @@ impl Writer {
         Ok(self.counts)
     }
 
-    /// Writes what the event gives. Returns the bytes of it that are kept.
+    /// Writes the lines of an event. Returns the bytes of it that are kept.
     fn write_event(&mut self, event: Event, size_bytes: usize) -> io::Result<usize> {
         match event {
             Event::Opened { connection, at_ms } => {
@@ -511,7 +512,7 @@ mod tests {
         let events = queue.take().unwrap();
         assert_eq!(events.len(), 3);
         assert!(matches!(events[2], Event::Dropped { calls: 3 }));
-        // What was taken counts until it is written.
+        // Events taken from the queue count until they are written.
         queue.add(request(2 * third));
         assert_eq!(queue.state.lock().dropped, 1);
         queue.release(events.iter().map(Event::size_bytes).sum());

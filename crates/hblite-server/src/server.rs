@@ -150,17 +150,17 @@ impl Server {
         })
     }
 
-    /// How many scanners clients have open.
+    /// The number of open scanners.
     pub fn open_scanners(&self) -> usize {
         self.cluster.get().scanners.len()
     }
 
-    /// Bytes of the memory for calls that are in use: by requests, answers and open scanners.
+    /// Bytes of the calls' memory budget in use: by requests, answers and open scanners.
     pub fn memory_used_bytes(&self) -> usize {
         self.cluster.shared().memory.used_bytes()
     }
 
-    /// The budget that calls are charged to, for gateways that share it.
+    /// The memory budget of calls, for gateways that share it.
     pub fn memory(&self) -> &Arc<MemoryBudget> {
         &self.cluster.shared().memory
     }
@@ -170,7 +170,8 @@ impl Server {
         &self.view
     }
 
-    /// Serves pages below `/console` of the HTTP port, from now on. Only the first call counts.
+    /// Serves pages below `/console` of the HTTP port from now on. Only the first call has an
+    /// effect.
     pub fn attach_pages(&self, pages: Arc<dyn Pages>) {
         // Pages that are already attached stay.
         let _ = self.pages.set(pages);

@@ -1,7 +1,7 @@
 //! The state of a running server on demand: checkpoints, forks, the clock.
 //!
-//! `http` does the same for other processes. The store does the work; this module adds what clients
-//! notice: scanners end, and forks have ports.
+//! `http` does the same for other processes. The store does the work; this module adds the effects
+//! on clients: scanners end, and forks have ports.
 //!
 //! Threads: any.
 
@@ -28,9 +28,9 @@ const FORK_WORKER_THREADS: usize = 1;
 /// let server = TestServer::start()?;
 /// let state = server.state();
 /// state.checkpoint("empty")?;
-/// let fork = state.open_fork("empty")?; // A server on ports of its own.
+/// let fork = state.open_fork("empty")?; // A server on its own ports.
 /// assert_ne!(fork.ports.master, server.ports().master);
-/// state.rewind("empty")?; // Clients that are connected stay so.
+/// state.rewind("empty")?; // Connected clients stay connected.
 /// # Ok::<(), hblite::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -41,7 +41,7 @@ pub struct StateControl {
     start: Start,
 }
 
-/// Starts a server of a store.
+/// Starts a server for a store.
 type Start = fn(&Connection, ServerOptions) -> Result<KeptServer>;
 
 /// A server that runs until this is dropped.
@@ -178,7 +178,7 @@ impl StateControl {
 /// The clock. Timestamps, times to live, leases of scanners, expired snapshots and the ages of
 /// files follow it; timeouts of connections and sessions do not.
 impl StateControl {
-    /// What the clock shows.
+    /// The state of the clock.
     ///
     /// # Errors
     /// As [`Connection::clock`].
@@ -252,7 +252,7 @@ impl StateControl {
         self.set_clock(ClockMode::Manual(self.now_millis()))
     }
 
-    /// Lets the clock run on from the current time.
+    /// Restarts the clock at the current time.
     ///
     /// # Errors
     /// As [`Connection::set_clock`].

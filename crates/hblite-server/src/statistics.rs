@@ -38,7 +38,7 @@ pub struct SlowCall {
 pub struct MethodCalls {
     /// The method, or `other`.
     pub method: &'static str,
-    /// How many were answered.
+    /// The number of answered calls.
     pub calls: u64,
     /// Their total duration, in microseconds.
     pub micros: u64,

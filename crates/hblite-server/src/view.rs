@@ -1,4 +1,4 @@
-//! What a running server shows of itself to pages.
+//! The state of a running server, for pages that display it.
 //!
 //! Threads: any.
 
@@ -31,7 +31,7 @@ pub struct ServerFigures {
     pub started_at_ms: i64,
     /// Open connections.
     pub connections: usize,
-    /// Calls that wait for a thread.
+    /// Calls waiting for a thread.
     pub queued_calls: usize,
     /// Open scanners.
     pub scanners: usize,

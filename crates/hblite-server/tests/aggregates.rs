@@ -54,7 +54,7 @@ impl Region {
         pb::AggregateResponse::decode(response.value.value.expect("it works")).expect("it works")
     }
 
-    /// The long numbers of an answer, and the count beside them.
+    /// The long numbers of an answer, and their count.
     fn longs(&mut self, method: &str, qualifiers: &[&str]) -> (Vec<i64>, Option<u64>) {
         let answer = self.ask(method, &request("LongColumnInterpreter", qualifiers));
         let long =

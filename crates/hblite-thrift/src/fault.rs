@@ -67,8 +67,8 @@ impl IoFailure {
     }
 }
 
-/// Whether the Java class is not an `IOException`. The gateways pass such exceptions on by other
-/// rules.
+/// Whether the Java class is not an `IOException`. The gateways forward such exceptions
+/// differently.
 pub(crate) fn is_runtime(exception: Exception) -> bool {
     matches!(
         exception,
@@ -100,10 +100,10 @@ impl Fault {
         Self::Io(IoFailure::new(&Error::new(Exception::Io, message), false))
     }
 
-    /// No memory is left for the answer: another time there may be.
+    /// No memory is available for the answer; the client may retry.
     pub(crate) fn out_of_memory() -> Self {
         let class = "org.apache.hadoop.hbase.CallQueueTooBigException";
-        let text = "the gateway has no memory left for the answer; ask for less, or later";
+        let text = "the gateway has no memory left for the answer; request less, or retry later";
         Self::Io(IoFailure { class, text: text.to_owned(), is_remote: true, can_retry: true })
     }
 
@@ -112,7 +112,7 @@ impl Fault {
         Self::IllegalArgument(error.to_java_string())
     }
 
-    /// An error of a change of tables or namespaces, which the master makes.
+    /// An error from a change of tables or namespaces, which the master performs.
     pub(crate) fn of_master(error: Error) -> Self {
         match error.exception() {
             exception if is_runtime(exception) => Self::Internal,

@@ -1,4 +1,4 @@
-//! The gateways: listening ports, a thread for each connection, and their end.
+//! The gateways: listening ports, a thread for each connection, and shutdown.
 //!
 //! Invariant: a connection is in `connections` as long as its thread runs. Stopping the gateway
 //! closes the connection, which wakes the thread.
@@ -102,7 +102,7 @@ struct Shared {
     changed: Condvar,
     limits: ThriftLimits,
     complaints: Option<Complaints>,
-    /// Each service has scanners of its own.
+    /// Each service has its own scanners.
     one: Arc<Store>,
     two: Arc<Store>,
 }
@@ -247,7 +247,7 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener, version: ThriftVersion) 
         }
         match accepted {
             Ok((stream, _)) => start_connection(shared, stream, version),
-            // Out of file descriptors, or the client has left: the next one may succeed.
+            // Out of file descriptors, or the client has disconnected: the next one may succeed.
             Err(_) => wait(shared, ACCEPT_PAUSE),
         }
     }

@@ -1,8 +1,9 @@
 //! Thrift over HTTP/1.1: the body of each POST is one message without a frame, and the body of its
 //! response is the answer. The path does not matter, as with HBase.
 //!
-//! A web page can make a browser send requests to this machine. Browsers name the page in `Origin`
-//! and cannot send Thrift's content type without asking first, so neither kind gets through.
+//! A web page can make a browser send requests to this machine. Browsers name the page in `Origin`,
+//! and cannot send Thrift's content type without a preflight request. Both kinds of requests are
+//! refused.
 //!
 //! A request that is refused is the last one of its connection.
 
@@ -20,7 +21,7 @@ use crate::service::{Service, answer};
 
 /// The longest head of a request, in bytes: Jetty's limit for HBase's server.
 const HEAD_MAX: usize = 64 * 1024;
-/// How much of a longer head is read, so that the client takes the refusal.
+/// How much of a longer head is read, so that the client receives the refusal.
 const LONG_HEAD_MAX: usize = 4 * HEAD_MAX;
 const HEADERS_MAX: usize = 100;
 const CONTENT_TYPE: &str = "application/x-thrift";
@@ -35,7 +36,7 @@ pub(crate) fn is_begun_by(bytes: &[u8]) -> bool {
 /// Answers requests until either side ends the connection.
 ///
 /// # Errors
-/// What the client sent that is no message, or is too large. The connection is to be closed.
+/// The client sent something that is not a message, or is too large. The connection must be closed.
 pub(crate) fn serve(
     input: &mut Input,
     output: &mut dyn Write,
@@ -100,12 +101,12 @@ fn read_head(input: &mut Input) -> Result<Option<Vec<u8>>> {
     Ok(Some(head).filter(|head| head.len() <= HEAD_MAX))
 }
 
-/// What matters of the head of a request.
+/// The relevant parts of a request's head.
 struct Head {
     body_size: usize,
-    /// The client wants the connection to end after it.
+    /// The client asks to close the connection after it.
     is_last: bool,
-    /// The client sends the body when it is asked to.
+    /// The client sends the body after `100 Continue`.
     awaits_continue: bool,
 }
 
@@ -130,7 +131,7 @@ impl Head {
             ("POST", _) if content_type.split(';').next().map(str::trim) != Some(CONTENT_TYPE) => {
                 Err(Refusal("415 Unsupported Media Type"))
             }
-            // A body in chunks, too.
+            // This includes bodies in chunks.
             ("POST", _) if of("transfer-encoding").is_some() => Err(Refusal("411 Length Required")),
             ("POST", None) => Err(Refusal("411 Length Required")),
             ("POST", Some(size)) if size > body_size_max => Err(Refusal("413 Payload Too Large")),

@@ -6,12 +6,12 @@
 //! protocol/     the binary and the compact protocol
 //! service.rs    methods as tables; answers and exceptions as messages
 //! v1/, v2/      Thrift 1: Hbase.thrift; Thrift 2: hbase.thrift
-//! memory.rs     what a connection takes of the memory of all
+//! memory.rs     the memory of a connection, within the common budget
 //! store.rs, scanners.rs, fault.rs: what the services share
 //! ```
 //!
 //! The gateways use only the public API of hblite, so they serve an embedded store and a cluster
-//! alike. The thread of the connection waits for the store.
+//! alike. Calls block the thread of their connection.
 //!
 //! No input from a client panics, hangs or allocates without bound: see `protocol/` for messages,
 //! [`ThriftLimits`] for connections and scanners, and `memory.rs` for all of them together.

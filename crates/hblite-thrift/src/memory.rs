@@ -1,8 +1,8 @@
-//! What one connection takes of the memory of all of them.
+//! The memory of one connection, charged to the budget that all connections share.
 //!
 //! Charged before it is allocated: the buffer that a message arrives in, and what it is decoded to.
 //! Charged as it grows: the rows of an answer, with room for their serialized form; one row is read
-//! before it is charged. After each answer the connection keeps the charge of its buffers only.
+//! before it is charged. After each answer, only the buffers of the connection remain charged.
 //!
 //! Threads: one, that of the connection.
 
@@ -12,9 +12,9 @@ use std::sync::Arc;
 use hblite_model::RowResult;
 use hblite_wire::memory::{MemoryBudget, MemoryCharge};
 
-/// What a row of an answer takes for each of its bytes: itself, and a buffer that has doubled.
+/// The memory for each byte of a row in an answer: itself, and a buffer that has doubled.
 const ANSWER_FACTOR: usize = 3;
-/// What a cell takes in an answer beside its bytes.
+/// The overhead of a cell in an answer.
 const CELL_BYTES: usize = 64;
 
 /// The memory of one connection.
@@ -32,7 +32,7 @@ impl Allowance {
         self.0.borrow().size_bytes()
     }
 
-    /// Charges `bytes` more; false if they are not there.
+    /// Charges `bytes` more; false if they are not available.
     #[must_use]
     pub(crate) fn try_take(&self, bytes: usize) -> bool {
         self.0.borrow_mut().try_grow(bytes)
@@ -44,20 +44,21 @@ impl Allowance {
         self.try_take(answer_bytes(row))
     }
 
-    /// Charges a row of an answer though there is no memory for it: one that must not be lost.
+    /// Charges a row of an answer even if there is no memory for it, because the row must not be
+    /// lost.
     pub(crate) fn overdraw(&self, row: &RowResult) {
         let mut charge = self.0.borrow_mut();
         let bytes = charge.size_bytes().saturating_add(answer_bytes(row));
         charge.overdraw(bytes);
     }
 
-    /// Returns all but `bytes`.
+    /// Releases all but `bytes`.
     pub(crate) fn keep(&self, bytes: usize) {
         self.0.borrow_mut().shrink_to(bytes);
     }
 }
 
-/// What a row takes in an answer.
+/// The memory of a row in an answer.
 fn answer_bytes(row: &RowResult) -> usize {
     let cells = row.cells().map(|cell| cell.serialized_size() + CELL_BYTES);
     cells.sum::<usize>().saturating_mul(ANSWER_FACTOR)

@@ -16,19 +16,20 @@ const MIB: usize = 1024 * 1024;
 pub struct ThriftOptions {
     /// The address to listen on. Default 127.0.0.1: there is no authentication.
     pub bind: IpAddr,
-    /// Port of Thrift 1 (`hbase.regionserver.thrift.port`); 0 for any free port. The default,
-    /// `None`, is no such gateway.
+    /// Port of Thrift 1 (`hbase.regionserver.thrift.port`); 0 for any free port. By default,
+    /// `None`, there is no such gateway.
     pub thrift_port: Option<u16>,
     /// Port of Thrift 2; like [`ThriftOptions::thrift_port`].
     pub thrift2_port: Option<u16>,
     /// The id of the cluster that clients see.
     pub cluster_id: String,
-    /// Which server a region is on. Default: the one that [`hblite::Admin::locate_region`] names.
+    /// How to find the server of a region. Default: the one that [`hblite::Admin::locate_region`]
+    /// names.
     pub locate: Option<RegionLocator>,
     /// What clients may do.
     pub limits: ThriftLimits,
-    /// The budget that requests, answers and scanners are charged to, if another server or gateway
-    /// has the same. Default: one of [`ThriftLimits::memory_max_bytes`].
+    /// The budget for requests, answers and scanners, if it is shared with another server or
+    /// gateway. Default: one of [`ThriftLimits::memory_max_bytes`].
     pub memory: Option<Arc<MemoryBudget>>,
     /// Where lines about malformed input go. Default: nowhere.
     pub complaints: Option<Complaints>,
@@ -49,7 +50,7 @@ impl Default for ThriftOptions {
     }
 }
 
-/// Limits that keep one client from using up what others need. Each gateway has its own.
+/// Limits that keep one client from exhausting the resources of others. Each gateway has its own.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ThriftLimits {
@@ -62,9 +63,9 @@ pub struct ThriftLimits {
     /// the client asked for; the next call continues. Default 64 MiB.
     pub result_size_max_bytes: usize,
     /// Bytes of memory for requests, answers and scanners of all connections, of both gateways
-    /// together. One connection may take half of it. What goes beyond is refused with
-    /// `CallQueueTooBigException`, or ends the connection if the request is not whole. Default: an
-    /// eighth of the machine's memory, at least 64 MiB.
+    /// together. One connection may take half of it. A request beyond that is refused with
+    /// `CallQueueTooBigException`, or ends the connection if the request has not arrived
+    /// completely. Default: an eighth of the machine's memory, at least 64 MiB.
     pub memory_max_bytes: usize,
     /// Scanners that one connection may have open. Default 1,000.
     pub connection_scanners_max: usize,

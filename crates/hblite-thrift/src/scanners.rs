@@ -20,7 +20,8 @@ use crate::fault::{Answer, Fault};
 use crate::memory::Allowance;
 use crate::options::ThriftLimits;
 
-/// What an open scanner takes beside its request: positions in memory and files, and their keys.
+/// The overhead of an open scanner, in addition to its request: positions in memory and files, and
+/// their keys.
 const SCANNER_BYTES: usize = 16 * 1024;
 
 /// Every open scanner.
@@ -28,7 +29,7 @@ const SCANNER_BYTES: usize = 16 * 1024;
 pub(crate) struct Scanners {
     connection: Connection,
     limits: ThriftLimits,
-    /// What all open scanners are charged to.
+    /// The account of all open scanners.
     memory: Arc<MemoryAccount>,
     state: Mutex<State>,
 }
@@ -45,7 +46,7 @@ struct Entry {
     /// Number of the connection that opened it.
     owner: u64,
     used_at_ms: i64,
-    /// For it, as long as it is open.
+    /// Its memory, charged while it is open.
     _charge: MemoryCharge,
 }
 
@@ -61,7 +62,7 @@ pub(crate) struct Scanner {
 enum Rows {
     NotStarted(Table, Box<Scan>),
     Started(Box<ResultScanner>),
-    /// At its end, or after an error.
+    /// Whether the scan has ended, or failed.
     Ended,
 }
 
@@ -87,7 +88,7 @@ impl Scanner {
             size += row.cells().map(|cell| cell.serialized_size()).sum::<usize>();
             let has_room = allowance.try_hold(&row);
             if !has_room {
-                // The scan does not come to the row again, so it is sent.
+                // The scan will not return the row again, so it is sent.
                 allowance.overdraw(&row);
             }
             results.push(row);
@@ -146,12 +147,12 @@ impl Scanners {
         self.state.lock().open.len()
     }
 
-    /// Registers a scanner and returns its number. Its scan takes what its request has taken, at
-    /// most.
+    /// Registers a scanner and returns its number. At most, its scan takes as much memory as its
+    /// request has taken.
     ///
     /// # Errors
-    /// `IOException` if the connection or all of them together have too many; `CallQueueTooBig` if
-    /// there is no memory for it.
+    /// `IOException` if the connection, or all connections together, have too many;
+    /// `CallQueueTooBig` if there is no memory for it.
     pub(crate) fn open(&self, scanner: Scanner, owner: u64, allowance: &Allowance) -> Answer<i32> {
         let mut charge = self.memory.charge();
         if !charge.try_resize(SCANNER_BYTES + allowance.taken_bytes()) {

@@ -38,7 +38,7 @@ impl Reply {
     }
 }
 
-/// A service of HBase, as one connection uses it.
+/// A service of HBase, for one connection.
 pub(crate) trait Service {
     /// Reads the arguments of a method, calls it, and returns its answer; `None` if there is no
     /// such method, and nothing was read.

@@ -23,7 +23,7 @@ pub(crate) struct Store {
     connection: Connection,
     options: ThriftOptions,
     started_at_ms: i64,
-    /// What all connections and scanners are charged to.
+    /// The account of all connections and scanners.
     memory: Arc<MemoryBudget>,
     pub(crate) scanners: Scanners,
 }
@@ -39,7 +39,7 @@ impl Store {
         Self { connection, options, started_at_ms, memory, scanners }
     }
 
-    /// What all connections and scanners are charged to.
+    /// The account of all connections and scanners.
     pub(crate) fn memory(&self) -> &Arc<MemoryBudget> {
         &self.memory
     }
@@ -195,7 +195,7 @@ fn hold(allowance: &Allowance, row: &RowResult) -> Answer<()> {
     if allowance.try_hold(row) { Ok(()) } else { Err(Fault::out_of_memory()) }
 }
 
-/// Actions of a batch that failed, by what went wrong.
+/// Actions of a batch that failed, by their error.
 #[derive(Debug, Default)]
 struct Failures {
     counts: Vec<(Fault, usize)>,

@@ -38,8 +38,8 @@ const FRAME_HEAD: usize = 4;
 /// Answers calls until either side ends the connection.
 ///
 /// # Errors
-/// What the client sent that is no message, or is too large. The connection is to be closed, and
-/// the client has been told what it can be.
+/// The client sent something that is not a message, or is too large. The connection must be closed;
+/// the client has received an error if its protocol allows one.
 pub(crate) fn serve(
     stream: &TcpStream,
     service: &dyn Service,
@@ -118,7 +118,7 @@ fn detect(input: &mut Input) -> Result<Option<(bool, Protocol)>> {
     Ok(match input.peek(FRAME_HEAD + 1)?.get(FRAME_HEAD) {
         Some(0x80 | 0) => Some((true, Protocol::Binary)),
         Some(&COMPACT_ID) => Some((true, Protocol::Compact)),
-        // The first letter of the name of a method.
+        // The first letter of a method's name.
         Some(b'a'..=b'z' | b'A'..=b'Z') => Some((false, Protocol::Binary)),
         _ => None,
     })

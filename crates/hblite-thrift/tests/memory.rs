@@ -22,7 +22,7 @@ use support::{Notation, Value, ask, call};
 const MIB: usize = 1 << 20;
 /// The memory for calls.
 const BUDGET: usize = 64 * MIB;
-/// What the process may use beside it: the test's clients, threads and the store.
+/// The memory that the process may use in addition: the test's clients, threads and the store.
 const SLACK: usize = 24 * MIB;
 const WAIT: Duration = Duration::from_secs(30);
 /// Bytes of the value of the row `large`.

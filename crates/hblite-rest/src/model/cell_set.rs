@@ -12,10 +12,10 @@ use super::{FromBody, Model, stargate};
 use crate::java;
 use crate::xml;
 
-/// What surrounds the values of a cell or row in a document, in bytes.
+/// The markup around the values of a cell or row in a document, in bytes.
 const CELL_TEXT: usize = 80;
 
-/// A cell in a body. Without a column it is for the column in the path.
+/// A cell in a body. Without a column, it applies to the column in the path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct CellModel {
     pub(crate) column: Option<Vec<u8>>,
@@ -31,7 +31,7 @@ impl CellModel {
     }
 }
 
-/// A row in a body. Without a key it is the row in the path.
+/// A row in a body. Without a key, it applies to the row in the path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RowModel {
     pub(crate) key: Option<Vec<u8>>,

@@ -11,7 +11,7 @@ use crate::xml;
 
 const MIB: u64 = 1024 * 1024;
 
-/// The store as a cluster.
+/// The status of the store, as that of a cluster.
 #[derive(Debug)]
 pub(crate) struct ClusterStatus {
     /// When its servers were started, in milliseconds since 1970-01-01 UTC.

@@ -1,20 +1,20 @@
 //! The memory that decoding a body takes, before it is decoded.
 //!
-//! A body may be much smaller than what it decodes to: an empty row is two bytes, and a hundred in
-//! the vector that it becomes part of. Elements are counted by the bytes that begin them, so the
+//! A body may be much smaller than the result of decoding it: an empty row has two bytes, but about
+//! a hundred as an element of a vector. Elements are counted by the bytes that begin them, so the
 //! result is an upper bound, even for a malformed body.
 
 use hblite_model::protobuf::read_varint;
 
 use crate::media::Format;
 
-/// What a field of a message takes when it is decoded, at most: an empty cell of two bytes becomes
-/// a cell of the message, of the model and of a put.
+/// The most memory that a field of a message takes when it is decoded: an empty cell of two bytes
+/// becomes a cell of the message, of the model and of a put.
 const FIELD_BYTES: usize = 256;
 /// The deepest level at which messages repeat: set, row, cell.
 const FIELD_DEPTH: usize = 3;
 
-/// An upper bound of what decoding a body allocates, with the changes that are made of it.
+/// An upper bound of what decoding a body allocates, including the changes built from it.
 pub(crate) fn decoded_bytes(format: Format, body: &[u8]) -> usize {
     let parts = match format {
         Format::Protobuf | Format::ProtobufIetf => fields(body, FIELD_DEPTH) * FIELD_BYTES,
@@ -24,8 +24,8 @@ pub(crate) fn decoded_bytes(format: Format, body: &[u8]) -> usize {
     parts.saturating_add(body.len().saturating_mul(2))
 }
 
-/// What the elements of a document in XML or JSON take, whichever it is: by the bytes that begin
-/// or separate them.
+/// The memory of the elements of a document in XML or JSON, counted by the bytes that begin or
+/// separate them.
 fn text_bytes(text: &[u8]) -> usize {
     let weight = |byte: &u8| match byte {
         b'{' => 512,

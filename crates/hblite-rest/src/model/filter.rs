@@ -74,7 +74,7 @@ struct FuzzyKeyModel {
 /// `IllegalArgument` for a text that is not a filter, or for an invalid filter.
 pub(crate) fn build(text: &str) -> Result<Filter> {
     let model: FilterModel = serde_json::from_str(text).map_err(|error| {
-        Error::illegal_argument(format!("the filter is not the JSON of one: {error}"))
+        Error::illegal_argument(format!("the filter is not valid JSON of a filter: {error}"))
     })?;
     let filter = model.build()?;
     filter.check_count()?;

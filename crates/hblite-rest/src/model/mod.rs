@@ -3,8 +3,8 @@
 //! - `cell_set`: rows and their cells
 //! - `table_list`, `table_info`, `table_schema`, `namespace`: tables and their parts
 //! - `version`, `cluster_status`: the gateway and the store
-//! - `scanner`, `filter`: what a scanner looks for
-//! - `decoded_size`: what decoding a body takes
+//! - `scanner`, `filter`: what a scanner selects
+//! - `decoded_size`: the memory for decoding a body
 //! - `stargate`: the messages of HBase's protobuf form
 
 pub(crate) mod cell_set;
@@ -27,7 +27,7 @@ use crate::media::Format;
 use crate::request::Request;
 use crate::response::Response;
 
-/// Something that an answer describes.
+/// A model that an answer contains.
 pub(crate) trait Model {
     /// As HBase's class prints it.
     fn to_text(&self) -> String;
@@ -37,7 +37,7 @@ pub(crate) trait Model {
     fn to_protobuf(&self) -> Vec<u8>;
 }
 
-/// 200 with `model` in the form that is wanted.
+/// 200 with `model` in the requested form.
 pub(crate) fn answer(model: &impl Model, format: Format) -> Response {
     let bytes = match format {
         Format::Text => model.to_text().into_bytes(),
@@ -48,7 +48,7 @@ pub(crate) fn answer(model: &impl Model, format: Format) -> Response {
     Response::ok().with_body(format.media_type(), bytes)
 }
 
-/// Something that the body of a request describes.
+/// A model that the body of a request contains.
 pub(crate) trait FromBody: Sized {
     /// # Errors
     /// 400 if the document is not this model's, 500 for a value that HBase does not expect.

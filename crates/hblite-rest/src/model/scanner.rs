@@ -1,4 +1,4 @@
-//! What a scanner looks for: `Scanner`.
+//! What a scanner selects: `Scanner`.
 
 use hblite::{Result, Scan, TimeRange};
 use hyper::StatusCode;

@@ -93,7 +93,7 @@ pub(crate) struct Names {
     pub(crate) names: Vec<String>,
 }
 
-/// What a scanner looks for.
+/// What a scanner selects.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Scanner {
     #[prost(bytes = "vec", optional, tag = "1")]

@@ -1,4 +1,4 @@
-//! `/TABLE/ROW...`: a row, or a range of rows, and what a path selects of them.
+//! `/TABLE/ROW...`: a row, or a range of rows, and the cells of it that a path selects.
 
 use hblite::{Scan, TimeRange};
 use hyper::header::HeaderName;
@@ -35,7 +35,7 @@ fn get(gateway: &Gateway, target: &Target<'_>) -> Answer {
     Ok(model::answer(&set, format))
 }
 
-/// The value of one column, as it is.
+/// The value of one column, as plain bytes.
 fn get_binary(gateway: &Gateway, target: &Target<'_>) -> Answer {
     if target.spec.columns.len() != 1 {
         return Err(Failure::bad_request(
@@ -53,7 +53,7 @@ fn get_binary(gateway: &Gateway, target: &Target<'_>) -> Answer {
     Ok(response.with_header(HeaderName::from_static("x-timestamp"), timestamp))
 }
 
-/// The cells that the path means. A table or family that does not exist has none.
+/// The cells that the path selects; none if the table or family does not exist.
 fn read(gateway: &Gateway, target: &Target<'_>) -> Result<CellSet, Failure> {
     let rows = match target.spec.is_single_row() {
         true => read_row(gateway, target)?,

@@ -51,7 +51,7 @@ fn put_rows(gateway: &Gateway, target: &Target<'_>, set: &CellSet) -> Answer {
     Ok(Response::ok())
 }
 
-/// Puts the body, as it is, into the column of the path or of the header `X-Column`.
+/// Puts the unchanged body into the column of the path or of the header `X-Column`.
 fn put_value(gateway: &Gateway, target: &Target<'_>) -> Answer {
     let request = target.request;
     // HBase uses the path's columns first, even if the header names one.
@@ -71,7 +71,7 @@ fn put_value(gateway: &Gateway, target: &Target<'_>) -> Answer {
     let (family, Some(qualifier)) = java::parse_column(column) else {
         return Err(Failure::bad_request("Bad request"));
     };
-    // In the change, and in the write that is made of it.
+    // Once in the change, and once in the write built from it.
     if !request.memory.try_take(2 * request.body.len()) {
         return Err(Failure::out_of_memory());
     }

@@ -82,7 +82,7 @@ fn failed(gateway: &Gateway, id: &str, error: Error) -> Failure {
     }
 }
 
-/// The value of the next cell, as it is; `None` if there is no memory for it.
+/// The value of the next cell, as plain bytes; `None` if there is no memory for it.
 fn next_cell(cells: &mut Cells, memory: &Allowance) -> hblite::Result<Option<Response>> {
     let Some(cell) = cells.peek()? else {
         return Ok(Some(Response::new(StatusCode::NO_CONTENT)));

@@ -68,7 +68,8 @@ fn replace(
     }
 }
 
-/// The table is disabled meanwhile, as in HBase, and enabled again even if a family is refused.
+/// As in HBase, the table is disabled during the change, and enabled again even if a family is
+/// refused.
 fn alter_families(admin: &Admin, schema: &TableSchema, name: &TableName) -> Result<(), Failure> {
     let table = admin.describe_table(name)?;
     let families: Vec<_> =

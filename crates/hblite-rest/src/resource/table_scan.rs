@@ -87,7 +87,7 @@ impl<'a> Resource<'a> {
             let mut next = Ok((memory, piece));
             loop {
                 let is_last = rows.is_ended || next.is_err();
-                // The client sees an answer that breaks off after an error.
+                // After an error, the client receives a truncated answer.
                 let bytes = next.map(|(memory, piece)| memory.hold(packer.pack(piece, is_last)));
                 let sent = sender.send(bytes);
                 let room = async {
@@ -115,7 +115,7 @@ impl<'a> Resource<'a> {
     }
 }
 
-/// The rows that an answer does not have yet.
+/// The rows still to be sent in an answer.
 struct Rows {
     scanner: ResultScanner,
     stream: CellStream,

@@ -1,4 +1,4 @@
-//! The rows that a path means, and the keys and columns of a body for them.
+//! The rows that a path selects, and the keys and columns of a body for them.
 
 use hblite::{Get, TimeRange};
 use hyper::StatusCode;
@@ -9,7 +9,7 @@ use crate::model::cell_set::{CellModel, RowModel};
 use crate::request::Request;
 use crate::row_spec::RowSpec;
 
-/// The rows that a path means, and the change that the query requests.
+/// The rows that a path selects, and the change that the query requests.
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) request: &'a Request,
@@ -49,7 +49,7 @@ pub(super) fn key<'r>(row: &'r RowModel, target: &'r Target<'_>) -> &'r [u8] {
     row.key.as_deref().unwrap_or(&target.spec.row)
 }
 
-/// The columns of cells: their own, or one after the other from the path.
+/// The columns of cells: their own, or those of the path in turn.
 pub(super) struct Columns<'r> {
     of_path: std::collections::btree_set::Iter<'r, Vec<u8>>,
 }

@@ -56,7 +56,7 @@ pub(crate) fn start(
                     call(&table, &mut random)?;
                     let micros = began.elapsed().as_micros();
                     latencies.add(u32::try_from(micros).unwrap_or(u32::MAX));
-                    // What could not be done in time is not made up for.
+                    // Calls that could not be made in time are not made up for later.
                     next = (next + period).max(began);
                 }
                 Ok(())

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! `--rate` is the number of calls per second of the threads together. `--clients` is a file in
-//! which clients write `second,calls,p50 in us,p99 in us` each second. In the end it writes
-//! `soak.csv` and `soak.svg` to `--out`, prints the judgement of [`verdict`], and ends with 1 if
+//! which clients write `second,calls,p50 in us,p99 in us` each second. At the end, it writes
+//! `soak.csv` and `soak.svg` to `--out`, prints the result of [`verdict`], and exits with 1 if
 //! something grew. `tools/faults/soak` runs it with Java clients.
 
 mod load;

@@ -1,4 +1,4 @@
-//! What is known of one second.
+//! The samples of one second.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -48,7 +48,7 @@ pub(crate) struct Sample {
     pub(crate) descriptors: u64,
     pub(crate) threads: u64,
     pub(crate) disk_mib: f64,
-    /// Processes that want to run, as the kernel averages them over a minute.
+    /// The load average over a minute.
     pub(crate) load: f64,
     pub(crate) embedded: Calls,
     pub(crate) clients: Calls,
@@ -77,7 +77,7 @@ impl Sample {
     }
 }
 
-/// Bytes of all files below a directory. Some disappear meanwhile.
+/// Bytes of all files below a directory. Some may disappear while it is read.
 fn size_of(dir: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(dir) else { return 0 };
     let sizes = entries.flatten().map(|entry| match entry.metadata() {

@@ -18,7 +18,7 @@ use std::fmt;
 
 use crate::sample::Sample;
 
-/// What became of one value.
+/// The result for one value.
 #[derive(Debug)]
 pub(crate) struct Finding {
     name: &'static str,

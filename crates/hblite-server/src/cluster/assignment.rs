@@ -1,7 +1,8 @@
 //! Which region server a region appears to be on.
 //!
 //! Regions are assigned round-robin when they are first requested; hbase:meta is on the first
-//! server. Nothing of it is stored: another start assigns anew, as another start of HBase may.
+//! server. None of this is stored: regions are assigned anew at each start, as they may be in
+//! HBase.
 //!
 //! Threads: any.
 
@@ -55,7 +56,7 @@ struct Places {
 }
 
 impl Places {
-    /// The next server in turn; none if none may get regions.
+    /// The next server in turn; none if no server may get regions.
     fn next_server(&mut self, servers: usize) -> Option<ServerIndex> {
         let turns = (0..servers).map(|turn| (self.next + turn) % servers);
         let is_wanted =
@@ -101,7 +102,7 @@ impl Assignments {
         self.places.lock().by_name.insert(encoded_name.to_owned(), place);
     }
 
-    /// The server whose turn it is to get a region; none if none may get one.
+    /// The server whose turn it is to get a region; none if no server may get one.
     pub(crate) fn next_server(&self) -> Option<ServerIndex> {
         self.places.lock().next_server(self.servers)
     }
@@ -167,7 +168,7 @@ impl Assignments {
         count
     }
 
-    /// A dead server is back: it gets back the lost regions that no other server got. Returns how
+    /// A dead server is back: it regains the lost regions that no other server got. Returns how
     /// many.
     pub(crate) fn regain(&self, server: ServerIndex) -> usize {
         let mut places = self.places.lock();

@@ -29,7 +29,7 @@ pub(crate) struct Pending {
     pub(crate) major: usize,
 }
 
-/// Does compactions.
+/// Runs compactions.
 #[derive(Debug, Default)]
 pub(crate) struct Compactor {
     jobs: Mutex<Option<mpsc::Sender<Job>>>,

@@ -56,7 +56,7 @@ impl<'c> MetaView<'c> {
         let place = self.cluster.replica_of_place(self.place?, replica);
         let server = self.cluster.identity(Role::RegionServer(place.server));
         match qualifier {
-            // What a client wrote there itself is not replaced.
+            // A value that a client wrote there is not replaced.
             b"server" if cell.value() != PLACEHOLDER => None,
             b"server" => Some(host_and_port(self.host, server.port).into_bytes()),
             b"sn" => Some(server.text(self.host).into_bytes()),

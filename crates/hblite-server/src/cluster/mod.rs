@@ -73,7 +73,7 @@ impl ServerIdentity {
 
 /// The store since the last rewind, and its cluster state.
 ///
-/// A call uses one of these to its end, so that it never sees two states.
+/// A call uses the same one until it ends, so it never sees two states.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     pub(crate) engine: Arc<Engine>,
@@ -271,7 +271,7 @@ impl Cluster {
         Ok(None)
     }
 
-    /// The split point of a region comes from its files: flushes memory if there are none.
+    /// Flushes a region if it has no files: its split point is computed from them.
     ///
     /// # Errors
     /// `Io`.
@@ -284,7 +284,7 @@ impl Cluster {
         }
     }
 
-    /// Splits a region, in its middle if there is no key. The daughters stay where it was.
+    /// Splits a region, in its middle if there is no key. The daughters stay on its server.
     ///
     /// # Errors
     /// Those of the store's split.

@@ -1,4 +1,4 @@
-//! Procedures: what the master does for a client, and the results.
+//! Procedures: the master's work for a client, and the results.
 //!
 //! HBase returns the id of a procedure immediately, and the client polls until it is done. Here it
 //! is done when the id is returned; a retry with the same nonce gets the same id and does nothing.

@@ -25,7 +25,7 @@ use hblite_engine::{Engine, RegionHandle};
 use hblite_model::{LATEST_TIMESTAMP, Mutation, MutationKind};
 use parking_lot::Mutex;
 
-/// A stopped clock is not waited for.
+/// There is no wait for a stopped clock.
 const WAIT_MAX: Duration = Duration::from_millis(4);
 const PAUSE: Duration = Duration::from_micros(100);
 /// Maximum number of rows to remember.
@@ -73,7 +73,7 @@ impl Recent {
 }
 
 impl RecentWrites {
-    /// Records which of the mutations just done later writes may have to wait for.
+    /// Records those of the mutations just done for which later writes may have to wait.
     pub(crate) fn note<'a>(
         &self,
         engine: &Engine,

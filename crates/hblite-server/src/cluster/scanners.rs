@@ -1,6 +1,6 @@
 //! Open scanners: their ids, and the leases without which they would stay open forever.
 //!
-//! A call takes its scanner out and puts it back when it is done, so that one call has it at a
+//! A call takes its scanner out and puts it back when it is done, so that only one call has it at a
 //! time. Leases follow the store's clock. They are checked when a scanner is requested, and once a
 //! second to free abandoned ones.
 //!
@@ -42,7 +42,7 @@ pub(crate) struct OpenScanner {
     pub(crate) next_call_sequence: u64,
     /// The row of the last result, if that was partial.
     pub(crate) open_row: Option<Vec<u8>>,
-    /// Its charge, as long as it is open.
+    /// Its charge while it is open.
     pub(crate) _charge: MemoryCharge,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct OpenScanner {
 enum Slot {
     /// When its lease ends, by the store's clock.
     Free(Box<OpenScanner>, i64),
-    /// A call has it.
+    /// A call is using it.
     Busy,
 }
 
@@ -73,7 +73,7 @@ struct Known {
     closed_order: VecDeque<u64>,
 }
 
-/// What [`Scanners::take`] found.
+/// The result of [`Scanners::take`].
 pub(crate) enum Taken {
     Scanner(Box<OpenScanner>),
     /// It was closed a moment ago.
@@ -92,7 +92,8 @@ impl Scanners {
         }
     }
 
-    /// No scanners, with the same limits: for the store after a rewind. Earlier ones are unknown.
+    /// An empty set with the same limits, for the store after a rewind. Earlier scanners are
+    /// unknown.
     pub(crate) fn after_rewind(&self) -> Self {
         Self {
             known: Mutex::default(),
@@ -224,7 +225,7 @@ impl Scanners {
         drop(dropped);
     }
 
-    /// How many are open.
+    /// The number of open scanners.
     pub(crate) fn len(&self) -> usize {
         self.known.lock().slots.len()
     }

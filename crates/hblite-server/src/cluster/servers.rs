@@ -28,7 +28,7 @@ impl RegionServers {
         Self { servers: RwLock::new(identities.map(server).collect()) }
     }
 
-    /// How many there are, including dead ones.
+    /// The number of servers, including dead ones.
     pub(crate) fn len(&self) -> usize {
         self.servers.read().len()
     }

@@ -9,7 +9,7 @@ use hblite_wire::frame::Request;
 use super::Cluster;
 use crate::faults::Target;
 
-/// Maximum number of regions of a call that are shown to people.
+/// Maximum number of regions of a call that are displayed.
 const NAMED_MAX: usize = 10;
 
 /// Methods whose message begins with the region (field 1).
@@ -59,7 +59,7 @@ impl Cluster {
         let message = request.message.as_ref();
         let method = request.method();
         if method == "Multi" {
-            // What comes before a malformed part was named.
+            // The regions before a malformed part count as named.
             let _ = read_message(message, |field, value| {
                 if field == ACTION_OF_REGION {
                     of_region(last_field(value.as_bytes(), REGION));

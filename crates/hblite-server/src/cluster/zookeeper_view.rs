@@ -22,7 +22,7 @@ impl zookeeper::Cluster for ZooKeeperView {
             start_code: identity.start_code,
         };
         let meta = cluster.place_of(&hblite_model::RegionInfo::meta());
-        // What cannot be listed now is listed the next time.
+        // An entry that cannot be listed now is listed the next time.
         let tables = cluster.engine.catalog().list_tables(SystemTables::Include);
         let state = |table: &hblite_model::TableName| {
             let state = cluster.engine.catalog().table_state(table).ok()?;

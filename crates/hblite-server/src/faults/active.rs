@@ -38,12 +38,12 @@ pub(crate) enum Outcome {
     DroppedAfter,
 }
 
-/// A fault and what it did.
+/// A fault and its effects so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FaultStatus {
     /// Its number.
     pub id: u64,
-    /// What it is.
+    /// Its rule.
     pub rule: FaultRule,
     /// Calls that it could have affected.
     pub seen: u64,
@@ -77,7 +77,7 @@ struct Asked<'a> {
     named: Named,
 }
 
-/// What the regions that a call names are to a rule.
+/// How the regions that a call names match a rule.
 #[derive(Debug, Clone, Copy, Default)]
 struct Named {
     /// The call names a region.
@@ -87,7 +87,7 @@ struct Named {
 }
 
 impl Named {
-    /// Takes note of one more.
+    /// Records one more region.
     fn note(&mut self, rule: &FaultRule, target: &Target) {
         self.any = true;
         self.meant |= match rule.tables.is_empty() && rule.regions.is_empty() {
@@ -256,7 +256,7 @@ fn exception_of(name: &str, id: u64, method: &str, region: Option<&RegionInfo>) 
     // Names were checked when the fault was set.
     let class_name = exception::of_name(name).unwrap_or(hblite_wire::exception::class::IO);
     let region = region.map(|info| format!(" of {}", info.region_name_as_string()));
-    let message = format!("fault {id} happened to {method}{}", region.unwrap_or_default());
+    let message = format!("fault {id} was injected into {method}{}", region.unwrap_or_default());
     RemoteException::new(class_name, message)
 }
 

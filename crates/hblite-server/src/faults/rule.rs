@@ -1,4 +1,4 @@
-//! What goes wrong, for which calls, and how often.
+//! The rule of a fault: its effect, the calls it applies to, and how often.
 
 use std::fmt;
 use std::str::FromStr;
@@ -69,7 +69,7 @@ impl FromStr for FaultServer {
     }
 }
 
-/// Something that goes wrong until it is cleared.
+/// A fault, in effect until it is cleared.
 ///
 /// Empty lists match everything. hbase:meta matches only if `tables` or `regions` names it, so that
 /// a client's lookups do not use up a count.

@@ -128,6 +128,7 @@ pub(super) async fn on_thread(
     work: impl FnOnce() -> Result<Value, Refused> + Send + 'static,
 ) -> Answer {
     let done = tokio::task::spawn_blocking(work).await;
-    let failed = |_| Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "it failed in the server");
+    let failed =
+        |_| Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "the request failed in the server");
     done.map_err(failed)?.map(Json)
 }

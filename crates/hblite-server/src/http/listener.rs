@@ -1,8 +1,8 @@
 //! Connections of the admin endpoint: few, short, and independent of each other.
 //!
-//! A connection is waiting until one of its requests is complete, and again after its answer. If
-//! there are too many, the one that has waited longest makes room. A connection ends if a request
-//! is not complete in time, or if none begins.
+//! A connection is idle until one of its requests is complete, and again after its answer. If there
+//! are too many connections, the one that has been idle longest is closed. A connection ends if a
+//! request is not complete in time, or if none begins.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, terms: Terms) {
     }
 }
 
-/// What the requests of one connection share.
+/// The state that the requests of one connection share.
 struct Shared {
     router: Router,
     terms: Terms,
@@ -117,7 +117,8 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respo
         Ok(Ok(body)) => body,
         Ok(Err(refused)) => return Ok(refused.into_response()),
         Err(_) => {
-            let refused = Refused::new(StatusCode::REQUEST_TIMEOUT, "the body takes too long");
+            let refused =
+                Refused::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time");
             return Ok(refused.into_response());
         }
     };
@@ -135,7 +136,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respo
 
 async fn read_body(body: Incoming) -> Result<Bytes, Refused> {
     to_bytes(Body::new(body), BODY_SIZE_MAX).await.map_err(|_| {
-        let message = format!("the body is cut, or has more than {BODY_SIZE_MAX} bytes");
+        let message = format!("the body is incomplete, or has more than {BODY_SIZE_MAX} bytes");
         Refused::new(StatusCode::PAYLOAD_TOO_LARGE, message)
     })
 }

@@ -21,15 +21,19 @@ pub(super) async fn metrics(State(admin): State<Admin>) -> impl IntoResponse {
     let used = cluster.memory.used_bytes();
     text.single("hblite_call_memory_bytes", "Memory that calls and scanners use.", used);
     let limit = cluster.memory.size_bytes();
-    text.single("hblite_call_memory_limit_bytes", "Memory that they may use.", limit);
-    text.single("hblite_queued_calls", "Calls that wait.", admin.dispatcher.queued_calls());
+    text.single("hblite_call_memory_limit_bytes", "Memory limit of calls and scanners.", limit);
+    text.single(
+        "hblite_queued_calls",
+        "Calls waiting for a thread.",
+        admin.dispatcher.queued_calls(),
+    );
     text.single("hblite_scanners", "Open scanners.", cluster.scanners.len());
-    text.head("hblite_server_up", "gauge", "Whether the region server lives.");
+    text.head("hblite_server_up", "gauge", "Whether the region server is alive.");
     for server in 0..cluster.region_servers.len() {
         let is_up = u8::from(cluster.region_servers.is_alive(server));
         text.sample("hblite_server_up", &[("server", &server)], is_up);
     }
-    text.head("hblite_fault_happened_total", "counter", "Calls that a fault happened to.");
+    text.head("hblite_fault_happened_total", "counter", "Calls affected by a fault.");
     for fault in admin.faults.list() {
         text.sample("hblite_fault_happened_total", &[("fault", &fault.id)], fault.happened);
     }
@@ -48,7 +52,7 @@ pub(super) async fn metrics(State(admin): State<Admin>) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, CONTENT_TYPE)], text.0)
 }
 
-/// What the scrubber did and found.
+/// The scrubber's work and findings.
 fn scrub(text: &mut Text, engine: &Engine) {
     let scrub = engine.scrub_status();
     let counters = [
@@ -80,17 +84,19 @@ const OF_REGIONS: &[OfRegion] = &[
     ("hblite_region_write_requests_total", "counter", "Rows that were written.", |region| {
         region.load().write_requests
     }),
-    ("hblite_region_cells_read_total", "counter", "Cells given to readers.", |region| {
+    ("hblite_region_cells_read_total", "counter", "Cells returned to readers.", |region| {
         region.load().cells_read
     }),
     ("hblite_region_cells_written_total", "counter", "Cells written.", |region| {
         region.load().cells_written
     }),
-    ("hblite_region_memstore_bytes", "gauge", "Bytes in memory.", |region| {
+    ("hblite_region_memstore_bytes", "gauge", "Bytes of the memstore.", |region| {
         region.memstore_size_bytes() as u64
     }),
-    ("hblite_region_store_files", "gauge", "Files.", |region| Files::of(region).count as u64),
-    ("hblite_region_store_file_bytes", "gauge", "Bytes of files.", |region| {
+    ("hblite_region_store_files", "gauge", "Number of store files.", |region| {
+        Files::of(region).count as u64
+    }),
+    ("hblite_region_store_file_bytes", "gauge", "Bytes of store files.", |region| {
         Files::of(region).size_bytes
     }),
 ];

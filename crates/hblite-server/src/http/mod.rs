@@ -6,7 +6,7 @@
 //! | `GET /health` | 200 and `ok` while the server runs |
 //! | `GET /status` | servers, regions and counters as JSON |
 //! | `GET /metrics` | the counters in Prometheus' text format |
-//! | `GET /faults` | the faults of calls that are set |
+//! | `GET /faults` | the active faults of calls |
 //! | `POST /faults`, `DELETE /faults/7`, `DELETE /faults` | sets one, clears one, clears all |
 //! | `POST /regions/<name>/{move,split,assign,unassign}` | regions, by their encoded names |
 //! | `POST /servers/<number>/{crash,restart}` | region servers |
@@ -14,11 +14,11 @@
 //! | `POST /checkpoints/<name>/rewind` | returns to one |
 //! | `GET /forks`, `POST /forks`, `DELETE /forks/7`, `DELETE /forks` | independent servers |
 //! | `GET /clock`, `POST /clock` | the store's clock |
-//! | `/console/…` | the pages that were attached ([`Pages`]) |
+//! | `/console/…` | attached pages ([`Pages`]) |
 //!
 //! `listener` keeps connections few and short. A posted body is JSON and must declare that as its
-//! content type. This keeps web pages from posting, as does the rule that the host name of a
-//! request must be that of this machine.
+//! content type. This prevents posts from web pages, and so does the rule that a request must name
+//! a host name of this machine.
 
 mod control;
 mod listener;
@@ -115,8 +115,8 @@ async fn help(State(admin): State<Admin>, headers: HeaderMap) -> Response {
         .into_response()
 }
 
-/// Refuses requests for another host name: a web page may have made its own name resolve to this
-/// machine.
+/// Refuses requests for another host name: a web page may make its own name resolve to this machine
+/// (DNS rebinding).
 async fn check_host(State(admin): State<Admin>, request: Request, next: Next) -> Response {
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     if host.is_none_or(|host| is_ours(host, admin.cluster.shared().options.advertise.as_deref())) {

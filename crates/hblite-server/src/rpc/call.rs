@@ -1,6 +1,6 @@
 //! One call: who sent it, how much work it may do at a time, and how much memory it uses.
 //!
-//! Work is what readers count: cells that were examined (`RegionScan::allow_work`).
+//! Work is the number of cells that readers have examined (`RegionScan::allow_work`).
 
 use std::cell::{Cell, RefCell};
 use std::time::Instant;
@@ -20,11 +20,11 @@ use super::outgoing::Reply;
 use super::peer::Client;
 use crate::cluster::Cluster;
 
-/// What a short call may use without a charge of its own: its connection is charged for the rest.
+/// The memory that a short call may use without its own charge: the connection's charge covers it.
 const FREE_BYTES: usize = 64 * 1024;
 /// A message of this size decodes to a few times its size, which is not charged.
 const SMALL_MESSAGE_BYTES: usize = 256;
-/// What any other call is charged before it begins.
+/// The charge of any other call before it begins.
 pub(super) const WORKING_BYTES: usize = 64 * 1024;
 /// The work of a short call: half a millisecond, or one millisecond for cells that a filter
 /// evaluates.
@@ -36,7 +36,7 @@ const STEP_WORK: u64 = 4 * 1024;
 /// The maximum memory that this much work can fill, except for a single larger cell.
 const STEP_BYTES: usize = 4 * 1024 * 1024;
 
-/// What a service answers.
+/// The answer of a service.
 pub(crate) type Answer = std::result::Result<Reply, RemoteException>;
 
 /// The rest of a call.
@@ -53,14 +53,14 @@ pub(super) enum Attempt {
 pub(super) struct Unfinished {
     pub(super) rest: Rest,
     pub(super) pace: Pace,
-    /// Whether a part is done that would be lost if the rest were refused or abandoned.
+    /// Whether completed work would be lost if the rest were refused or abandoned.
     pub(super) must_end: bool,
 }
 
 /// Where a call runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// On the task that read it: the connection waits meanwhile.
+    /// On the task that read it, while the connection waits.
     Quick,
     /// On a thread.
     Ordinary,
@@ -79,17 +79,17 @@ pub(crate) struct Call<'c> {
     link: &'c Link,
     /// The remaining work before it yields to others.
     work_left: Cell<u64>,
-    /// What was charged before the call began.
+    /// The charge made before the call began.
     working: RefCell<Option<MemoryCharge>>,
-    /// What it uses in addition to its answer, until it ends: for its messages, for what it writes,
-    /// and for rows that a filter evaluates.
+    /// Its memory in addition to its answer, until it ends: messages, writes, and rows that a
+    /// filter evaluates.
     decoded: RefCell<Option<MemoryCharge>>,
     held: RefCell<Option<MemoryCharge>>,
     collected: RefCell<Option<MemoryCharge>>,
 }
 
 impl<'c> Call<'c> {
-    /// A call of a connection; `working` is what it was charged to begin.
+    /// A call of a connection; `working` is its initial charge.
     pub(super) fn new(
         link: &'c Link,
         request: &'c Request,
@@ -116,7 +116,7 @@ impl<'c> Call<'c> {
         self.pace
     }
 
-    /// Whether the connection waits meanwhile, so that it must not take long.
+    /// Whether the connection waits for it, so that it must not take long.
     pub(crate) fn is_quick(&self) -> bool {
         self.pace == Pace::Quick
     }
@@ -152,7 +152,7 @@ impl<'c> Call<'c> {
         if self.is_quick() || !self.link.is_gone() {
             return Ok(());
         }
-        Err(RemoteException::new(class::CALL_DROPPED, "the client has gone"))
+        Err(RemoteException::new(class::CALL_DROPPED, "the client has disconnected"))
     }
 
     /// Also fails if the client has given up.
@@ -161,7 +161,10 @@ impl<'c> Call<'c> {
     /// As [`Call::check_is_wanted`].
     pub(super) fn check_is_waited_for(&self) -> std::result::Result<(), RemoteException> {
         if self.deadline.is_some_and(|deadline| deadline < Instant::now()) {
-            return Err(RemoteException::new(class::CALL_DROPPED, "the time for the call is over"));
+            return Err(RemoteException::new(
+                class::CALL_DROPPED,
+                "the call's deadline has passed",
+            ));
         }
         self.check_is_wanted()
     }
@@ -180,7 +183,7 @@ impl<'c> Call<'c> {
         Err(self.out_of_memory())
     }
 
-    /// Charges what the next step of a reader may collect, given what it has collected.
+    /// Charges the memory that the next step of a reader may need, given what it has collected.
     ///
     /// # Errors
     /// `CallQueueTooBig` if there is no memory for it.
@@ -252,7 +255,7 @@ impl<'c> Call<'c> {
         Ok(Bytes::from(plain))
     }
 
-    /// Charges what a write needs on its way to the memstore: its mutations, and the log entry.
+    /// Charges the memory of a write on its way to the memstore: its mutations, and the log entry.
     /// `cells` follow its message.
     ///
     /// # Errors

@@ -1,12 +1,12 @@
 //! One connection: frames in, answers out, in the order in which they are ready.
 //!
 //! One task does all of it. It reads what is available, extracts complete frames, runs the short
-//! calls itself, passes the others to threads, and writes the finished answers together. So a
-//! client that sends one call after another is answered without waking a thread, and one that sends
+//! calls itself, passes the others to threads, and writes the finished answers together. So
+//! answering a client that sends one call after another wakes no thread, and a client that sends
 //! many at once costs few system calls. After a number of calls it yields to other connections.
 //!
 //! Nothing is read while the client has too many open calls or unread answers, or while there is no
-//! memory for what it sends: its own socket slows it down.
+//! memory for its requests: the full socket slows it down.
 
 use std::io;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::places::Place;
 /// A frame that arrives more slowly than this, after the time allowed for a stall, is being held
 /// back deliberately.
 const FRAME_BYTES_PER_SECOND_MIN: usize = 1024;
-/// What a short call may need without a charge of its own.
+/// The memory that a short call may use without its own charge.
 const QUICK_BYTES: usize = 64 * 1024;
 /// The connection's charge follows its memory in steps of this many bytes.
 const CHARGE_STEP: usize = 16 * 1024;
@@ -39,7 +39,8 @@ const MEMORY_RETRY: Duration = Duration::from_millis(20);
 /// A frame without memory for this long is refused.
 const MEMORY_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Serves one client until it disconnects, or has to make room before it has identified itself.
+/// Serves one client until it disconnects, or is ended in favour of another before it has
+/// identified itself.
 ///
 /// # Errors
 /// Those of the socket.
@@ -104,7 +105,7 @@ impl Drop for Connection {
 impl Connection {
     async fn run(mut self, mut stream: TcpStream) -> io::Result<()> {
         let mut progress = Instant::now();
-        // When the incomplete frame began, or when we were ready for more of it.
+        // When the incomplete frame began, or when the connection was last ready for more of it.
         let mut frame_began = progress;
         let (mut reader, mut writer) = stream.split();
         loop {
@@ -243,7 +244,7 @@ impl Connection {
         self.incoming.is_within_frame()
     }
 
-    /// When the connection is closed if nothing moves, or if the frame is not completed.
+    /// When the connection is closed if no byte moves, or if the frame is not completed.
     fn patience(&self, progress: Instant, frame_began: Instant) -> Instant {
         let limits = self.limits();
         let bytes = self.incoming.pending_bytes();

@@ -2,8 +2,8 @@
 //!
 //! Short calls run on the task that read them, because passing them to another thread would take
 //! longer than the calls themselves. There they may examine only a limited number of cells: a call
-//! that is not finished by then continues on a thread with what it has. All other calls wait for a
-//! thread immediately; if too many wait, or memory is used up, they are refused
+//! that is not finished by then continues on a thread from there. All other calls wait for a thread
+//! immediately; if too many wait, or memory is used up, they are refused
 //! (`CallQueueTooBigException`) and the client retries.
 
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) struct Dispatcher {
     connections: Arc<Places>,
 }
 
-/// What a connection may do before others get their turn.
+/// The work of a connection before others get their turn.
 #[derive(Debug)]
 pub(super) struct Turn {
     calls_left: u32,
@@ -75,12 +75,12 @@ impl Dispatcher {
         self.handlers.limits()
     }
 
-    /// The budget that calls are charged to.
+    /// The memory budget of calls.
     pub(crate) fn memory(&self) -> &Arc<MemoryBudget> {
         &self.shared().memory
     }
 
-    /// The places of connections.
+    /// The permits of connections.
     pub(crate) fn connections(&self) -> &Arc<Places> {
         &self.connections
     }
@@ -90,7 +90,7 @@ impl Dispatcher {
         self.cluster().engine.now_millis()
     }
 
-    /// How many calls wait for a thread.
+    /// The number of calls waiting for a thread.
     pub(crate) fn queued_calls(&self) -> usize {
         self.handlers.queued_calls()
     }

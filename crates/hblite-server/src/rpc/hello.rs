@@ -60,7 +60,7 @@ pub(super) async fn shake_hands(
             Ok(Preamble::Simple) => break,
             Ok(Preamble::Sasl) => {
                 stream.write_all(&SWITCH_TO_SIMPLE).await?;
-                // The client's first message of SASL.
+                // The client's first SASL message.
                 if read_block(stream, charge).await?.is_none() {
                     return Ok(None);
                 }
@@ -101,8 +101,8 @@ async fn read_block(
     Ok(Some(block))
 }
 
-/// The client with this header; `None` if it requests something that hblite does not have. HBase,
-/// too, then closes the connection without a message.
+/// The client with this header; `None` if it requests something that hblite does not support. As
+/// HBase does, the server then closes the connection without a message.
 fn client_of(
     header: &pb::ConnectionHeader,
     cluster: &Shared,

@@ -19,7 +19,7 @@ const READ_SIZE_MAX: usize = 64 * 1024;
 /// A larger frame gets its own memory.
 const SMALL_FRAME_MAX: usize = READ_SIZE_MAX - LENGTH_SIZE;
 
-/// What has been read but not taken.
+/// The bytes that have been read but not taken.
 #[derive(Debug)]
 pub(super) struct Incoming {
     input: BytesMut,
@@ -117,7 +117,7 @@ impl Incoming {
         Some(Frame { bytes: self.input.split_to(length).freeze(), charge: None })
     }
 
-    /// Moves what has arrived of a large frame to its own memory.
+    /// Moves the received part of a large frame to its own memory.
     fn fill_large(&mut self) {
         let Some(large) = &mut self.large else { return };
         let count = self.input.len().min(large.length - large.bytes.len());
@@ -128,8 +128,8 @@ impl Incoming {
         }
     }
 
-    /// Reserves memory for what comes next: as much as has arrived, not as much as was announced.
-    /// False if there is no memory; `charge` covers what is here and `others` bytes.
+    /// Reserves memory for the next read: as much as has arrived, not as much as was announced.
+    /// False if there is no memory; `charge` covers the bytes here and `others` bytes.
     pub(super) fn make_room(&mut self, charge: &mut MemoryCharge, others: usize) -> bool {
         self.fill_large();
         if let Some(large) = &mut self.large {

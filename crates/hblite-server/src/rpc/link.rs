@@ -56,7 +56,7 @@ impl Link {
         self.ready.lock().open_calls += 1;
     }
 
-    /// It has ended, with an answer or without.
+    /// It has ended, with or without an answer.
     pub(super) fn end(&self, reply: Option<Reply>) {
         let mut ready = self.ready.lock();
         ready.open_calls -= 1;
@@ -87,7 +87,7 @@ impl Link {
         self.ready.lock().open_calls
     }
 
-    /// Waits until there is something to take.
+    /// Waits until there is an answer or a call to take.
     pub(super) async fn ready(&self) {
         self.is_ready.notified().await;
     }

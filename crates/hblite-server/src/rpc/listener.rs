@@ -89,12 +89,12 @@ enum State {
     Closed {
         reserved: Socket,
     },
-    /// It could not be closed or opened as requested.
+    /// The port could not be closed or opened as requested.
     Failed,
 }
 
 impl Port {
-    /// Serves what connects to `listener`, as the server of this role.
+    /// Serves the connections to `listener`, as the server of this role.
     ///
     /// # Errors
     /// Those of the socket.

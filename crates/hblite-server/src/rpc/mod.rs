@@ -1,11 +1,11 @@
 //! HBase's RPC over sockets.
 //!
 //! - `listener` accepts connections; `connection` reads frames (`incoming`) and writes answers
-//!   (`outgoing`); `link` is what its calls see of it
+//!   (`outgoing`); `link` is its interface for calls
 //! - `peer` is the client of a connection, `call` one of its requests; `dispatch` calls the
 //!   service, on the connection's own task if the call is short, on a thread (`work`) if it may
 //!   take long
-//! - `client`, `admin`, `master`, `registry`: a service each
+//! - `client`, `admin`, `master`, `registry`: one service each
 
 mod admin;
 mod call;

@@ -39,7 +39,7 @@ pub(super) struct Outgoing {
     buffers: VecDeque<Bytes>,
     /// Bytes that are not sent yet.
     size_bytes: usize,
-    /// Bytes that were sent, or are to be, since the beginning.
+    /// Bytes sent or queued since the beginning.
     pushed_bytes: u64,
     /// The charges of replies, each with the position after its last byte.
     charges: VecDeque<(u64, MemoryCharge)>,
@@ -74,7 +74,7 @@ impl Outgoing {
         }
     }
 
-    /// What to write next.
+    /// The next bytes to write.
     pub(super) fn slices(&self) -> Vec<IoSlice<'_>> {
         let buffers = self.buffers.iter().take(BUFFERS_MAX);
         buffers.map(|buffer| IoSlice::new(buffer)).collect()

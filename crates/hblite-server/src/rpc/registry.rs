@@ -1,4 +1,4 @@
-//! ClientMetaService: where a client begins.
+//! ClientMetaService: the first calls of a client.
 
 use hblite_model::RegionInfo;
 use hblite_wire::convert::region_info;

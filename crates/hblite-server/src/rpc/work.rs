@@ -1,9 +1,9 @@
 //! Calls that run on threads.
 //!
-//! There are two lanes. Ordinary calls wait for one of the handlers. Long reads share a few of them
-//! and take turns: each reads for a few milliseconds and then goes to the end of the queue. So
-//! however many there are, handlers are left for other calls, and a medium read does not wait until
-//! large ones are done.
+//! There are two queues. Ordinary calls wait for one of the handlers. Long reads share a few of the
+//! handlers and take turns: each reads for a few milliseconds and then goes to the end of the
+//! queue. So, however many long reads there are, handlers remain for other calls, and a medium read
+//! does not wait for large ones to end.
 
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,7 +24,7 @@ use crate::cluster::{Cluster, CurrentCluster, Shared};
 use crate::options::Limits;
 use crate::statistics::SlowCall;
 
-/// What the threads share: the store, and how many calls wait for one of them.
+/// The state that the threads share: the store, and the number of calls waiting for one of them.
 #[derive(Debug)]
 pub(super) struct Handlers {
     cluster: CurrentCluster,
@@ -53,7 +53,7 @@ impl Handlers {
         &self.cluster.shared().options.limits
     }
 
-    /// How many calls wait for a thread.
+    /// The number of calls waiting for a thread.
     pub(super) fn queued_calls(&self) -> usize {
         self.queued_calls.load(Ordering::Relaxed)
     }
@@ -102,7 +102,7 @@ impl Held {
 /// The part of a call for a thread.
 pub(super) struct Work {
     pub(super) handlers: Arc<Handlers>,
-    /// As it was when the call began, so that the call ends in the same state.
+    /// The cluster when the call began, so that the call sees one state until its end.
     pub(super) cluster: Arc<Cluster>,
     pub(super) link: Arc<Link>,
     pub(super) held: Held,
@@ -131,7 +131,7 @@ impl Work {
         let turns = Arc::clone(&self.handlers.long_calls);
         let runtime = tokio::runtime::Handle::current();
         runtime.spawn(async move {
-            // It is never closed; without a turn there would only be no bound.
+            // The semaphore is never closed; if it were, only the limit would be lost.
             let turn = turns.acquire_owned().await.ok();
             tokio::task::spawn_blocking(move || {
                 self.run();
@@ -144,7 +144,7 @@ impl Work {
         drop(self.waiting.take());
         let is_late = || self.deadline.is_some_and(|deadline| deadline < Instant::now());
         if !self.must_end && (self.link.is_gone() || is_late()) {
-            // The client has given up and would ignore an answer.
+            // The client has given up, and would ignore an answer.
             self.link.end(None);
             return;
         }

@@ -2,8 +2,8 @@
 //!
 //! Order:     answers leave in the order of the requests, and the events of a change before the
 //!            first answer that shows the change.
-//! Invariant: whatever bytes come, there is an answer or [`Malformed`], and no more memory is used
-//!            than the frame, the tree and the limits of [`Watches`] allow.
+//! Invariant: whatever bytes arrive, there is an answer or [`Malformed`], and no more memory is
+//!            used than the frame, the tree and the limits of [`Watches`] allow.
 //! Threads:   owned by the task of its connection.
 
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use hblite_wire::jute::{Decoder, Encoder, Malformed};
 const EVENT_XID: i32 = -1;
 /// `Watcher.Event.KeeperState.SyncConnected`.
 const STATE_CONNECTED: i32 = 3;
-/// Everyone may read.
+/// Permission to read.
 const PERMISSION_READ: i32 = 1;
 /// A multi with more parts is refused.
 const MULTI_PARTS_MAX: usize = 10_000;
@@ -276,7 +276,7 @@ impl Conversation {
         Ok(Ok(()))
     }
 
-    /// The watches of a client that reconnects: changes made meanwhile fire immediately.
+    /// The watches of a client that reconnects: changes made since then fire immediately.
     fn set_watches(
         &mut self,
         operation: i32,

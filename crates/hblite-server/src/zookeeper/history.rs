@@ -1,7 +1,7 @@
-//! Transaction ids and versions of the nodes: what makes a `Stat`.
+//! Transaction ids and versions of the nodes: the contents of a `Stat`.
 //!
-//! Invariant: ids only grow, also from one run of the server to the next, because they begin at the
-//! clock's second. Different trees have different ids.
+//! Invariant: ids only grow, also from one run of the server to the next, because they start at the
+//! time of the clock, in seconds. Different trees have different ids.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Connections: frames in, frames out, and what ends one.
+//! Connections: incoming frames, outgoing frames, and the end of a connection.
 //!
 //! A connection ends when its client closes its session, is silent for longer than the session's
 //! timeout, does not read its answers for as long, sends something that is not a frame, or attaches
@@ -24,7 +24,7 @@ use hblite_wire::jute::{Decoder, Encoder, Malformed};
 
 /// Further connections are closed immediately, or end one that has not identified itself.
 const CONNECTIONS_MAX: usize = 10_000;
-/// The memory that one may use: an incoming frame, its copy, and its answer.
+/// The memory of one connection: an incoming frame, its copy, and its answer.
 const CONNECTION_BYTES_MAX: usize = 4 * FRAME_BYTES_MAX;
 /// The memory of a connection in addition to its buffers, and per node of the tree that it has
 /// seen.
@@ -148,7 +148,8 @@ async fn connect(
         let wanted_ms = request.int()?;
         let id = request.long()?;
         let password = request.buffer()?;
-        // Clients before ZooKeeper 3.4, and today's Go client, do not say whether they only read.
+        // Clients before ZooKeeper 3.4, and today's Go client, do not state whether they are
+        // read-only.
         let says_read_only = !request.is_empty();
         Ok((wanted_ms, id, password, says_read_only))
     };
@@ -256,7 +257,7 @@ impl Client {
             timeout(self.session.timeout, sending).await.map_err(|_| timed_out())??;
             out.clear();
         }
-        // Memory that was needed once is not kept.
+        // Memory that was needed only temporarily is released.
         out.shrink_to(READ_SIZE);
         let kept = out.capacity() + self.conversation.node_count() * NODE_BYTES;
         self.frames.release(kept);

@@ -1,13 +1,13 @@
-//! A ZooKeeper for HBase's clients: it answers their lookups, and refuses changes.
+//! A read-only ZooKeeper for HBase's clients: it answers their lookups, and refuses changes.
 //!
 //! ```text
 //! listener      sockets, frames, time-outs                     one task a connection
 //!   conversation  a request in, an answer out; watches
-//!     operations    what is refused, and how
+//!     operations    operations that are refused, and the errors
 //!     znodes        the tree of nodes, made from the state     messages: bytes
-//!   sessions      who may come back
+//!   sessions      reconnecting clients
 //!   history       transaction ids and versions
-//! state         what the rest of the server has to tell
+//! state         the cluster's state, from the rest of the server
 //! ```
 //!
 //! It has no store: the tree is built from [`Cluster::state`], and a watch fires where two trees

@@ -104,7 +104,7 @@ impl<'a> Write<'a> {
         Ok(Some(write))
     }
 
-    /// Why it fails; only a check of a version can succeed. `version_of` returns that of a node.
+    /// The error; only a check of a version can succeed. `version_of` returns that of a node.
     pub(super) fn judge(
         self,
         tree: &Tree,

@@ -1,4 +1,4 @@
-//! Sessions: who is connected, who may reconnect, and until when.
+//! Sessions: connected clients, and those that may reconnect before their timeout.
 //!
 //! Invariant: a session belongs to at most one connection. A client that attaches to it again takes
 //! it from the previous connection, which learns this from its [`Detached`].

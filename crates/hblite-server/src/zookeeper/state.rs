@@ -1,4 +1,4 @@
-//! What the shim needs to know about the cluster. The rest of the server implements [`Cluster`].
+//! The state of the cluster that the shim needs. The rest of the server implements [`Cluster`].
 
 use std::net::SocketAddr;
 
@@ -18,13 +18,13 @@ pub struct ServerName {
 /// The state of a table, with HBase's numbers (`TableState.State`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableState {
-    /// Takes requests.
+    /// Accepts requests.
     Enabled = 0,
-    /// Takes none.
+    /// Refuses requests.
     Disabled = 1,
-    /// On the way to [`TableState::Disabled`].
+    /// Changing to [`TableState::Disabled`].
     Disabling = 2,
-    /// On the way to [`TableState::Enabled`].
+    /// Changing to [`TableState::Enabled`].
     Enabling = 3,
 }
 

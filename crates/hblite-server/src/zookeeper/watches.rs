@@ -11,7 +11,7 @@ use super::znodes::parent;
 /// More watches than this on one connection are refused.
 const WATCHES_MAX: usize = 10_000;
 
-/// What an event says, with ZooKeeper's numbers (`Watcher.Event.EventType`).
+/// The type of an event, with ZooKeeper's numbers (`Watcher.Event.EventType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EventType {
     Created = 1,

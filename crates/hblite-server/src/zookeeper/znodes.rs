@@ -129,7 +129,7 @@ impl Tree {
         self.nodes.iter().map(|(path, data)| (path.as_str(), data.as_slice()))
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -160,7 +160,7 @@ pub(super) fn is_ephemeral(path: &str) -> bool {
     path == "/hbase/master" || path.starts_with("/hbase/rs/")
 }
 
-/// The path above, `None` for the root.
+/// The parent path, `None` for the root.
 pub(super) fn parent(path: &str) -> Option<&str> {
     match path.rsplit_once('/')? {
         ("", "") => None,

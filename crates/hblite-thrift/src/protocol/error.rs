@@ -15,7 +15,7 @@ pub(crate) enum ProtocolError {
     Malformed(String),
     /// The message is larger than a limit allows.
     TooLarge(String),
-    /// Other connections use the memory that the message needs, or it is more than its share.
+    /// The message needs more memory than other connections leave, or than its share.
     NoMemory,
 }
 

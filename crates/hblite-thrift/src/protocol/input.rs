@@ -1,8 +1,8 @@
 //! Reads the bytes of one message after another from a connection.
 //!
-//! Invariants: at most `left` bytes of the current message are handed out. The buffer grows only
-//! as bytes arrive, so a length that a client claims costs nothing by itself, and what it takes is
-//! charged before. Bytes of the next message that arrive early stay in the buffer.
+//! Invariants: at most `left` bytes of the current message are handed out. The buffer grows only as
+//! bytes arrive, so a length that a client claims costs no memory, and each growth is charged
+//! beforehand. Bytes of the next message that arrive early stay in the buffer.
 //!
 //! Threads: one, that of the connection.
 
@@ -28,7 +28,7 @@ impl<T: AsRef<[u8]>> Source for io::Cursor<T> {}
 /// A connection as messages are read from it.
 pub(crate) struct Input {
     stream: Box<dyn Source>,
-    /// What the buffer, and what is made of the message, is charged to.
+    /// The account for the buffer, and for what the message is decoded to.
     allowance: Rc<Allowance>,
     buffer: Vec<u8>,
     /// Bytes of `buffer` that are filled.
@@ -52,7 +52,7 @@ impl Input {
         &self.allowance
     }
 
-    /// Bytes of memory of the buffer, once what a message does not need is given back.
+    /// The size of the buffer after unused memory has been released.
     pub(crate) fn kept_bytes(&mut self) -> usize {
         self.give_back();
         self.buffer.capacity()
@@ -163,7 +163,7 @@ impl Input {
         }
     }
 
-    /// Makes the buffer longer. For a moment there are two of them.
+    /// Makes the buffer longer. While it is copied, there are two of them.
     fn grow(&mut self, length: usize) -> Result<()> {
         let (before, more) = (self.buffer.capacity(), length.saturating_sub(self.buffer.len()));
         if length > before && !self.allowance.try_take(length) {

@@ -53,7 +53,7 @@ pub(crate) mod types {
         [STOP, BOOL, BOOL, BYTE, I16, I32, I64, DOUBLE, STRING, LIST, SET, MAP, STRUCT];
 }
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MessageType {
     /// A request.
@@ -79,7 +79,7 @@ impl MessageType {
 pub(crate) struct MessageHead {
     /// The method.
     pub(crate) name: String,
-    /// What the message is.
+    /// The kind of the message.
     pub(crate) kind: MessageType,
     /// Chosen by the client, repeated in the answer.
     pub(crate) sequence: i32,

@@ -16,9 +16,9 @@ const COMPACT_VERSION: u8 = 1;
 const NAME_MAX: usize = 256;
 /// Memory for elements per byte of the largest message.
 const ELEMENT_MEMORY: usize = 6;
-/// What a value of bytes takes for each byte: itself, and its place in an operation.
+/// The memory of a binary value for each byte: itself, and its copy in an operation.
 const BYTES_FACTOR: usize = 2;
-/// What it takes beside.
+/// The overhead of such a value.
 const ALLOCATION_BYTES: usize = 16;
 
 /// Reads one message.

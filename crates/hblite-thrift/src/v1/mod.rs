@@ -1,7 +1,7 @@
 //! Thrift 1: the service `Hbase` of HBase's Hbase.thrift.
 //!
-//! Behavior is that of HBase's gateway, including its oddities: which exceptions a method turns
-//! into `IllegalArgument` and which it passes on, and that `mutateRow` deletes before it puts while
+//! Behavior is that of HBase's gateway, including its oddities: which exceptions a method converts
+//! to `IllegalArgument` and which it forwards, and that `mutateRow` deletes before it puts while
 //! `mutateRows` puts first.
 
 mod reads;
@@ -27,12 +27,12 @@ use crate::store::Store;
 /// `TThriftServerType.ONE`.
 const SERVER_TYPE: i32 = 1;
 
-/// The service as one connection uses it.
+/// The service, for one connection.
 pub(crate) struct Handler {
     store: Arc<Store>,
     /// Number of the connection.
     connection: u64,
-    /// What answers are charged to.
+    /// The account of answers.
     allowance: Rc<Allowance>,
 }
 

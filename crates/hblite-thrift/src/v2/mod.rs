@@ -26,12 +26,12 @@ use crate::store::Store;
 /// `TThriftServerType.TWO`.
 const SERVER_TYPE: i32 = 2;
 
-/// The service as one connection uses it.
+/// The service, for one connection.
 pub(crate) struct Handler {
     store: Arc<Store>,
     /// Number of the connection.
     connection: u64,
-    /// What answers are charged to.
+    /// The account of answers.
     allowance: Rc<Allowance>,
 }
 

@@ -11,7 +11,7 @@ use super::convert::{durability, durability_number};
 use super::types::{TColumnFamilyDescriptor, TNamespaceDescriptor, TTableDescriptor, TTableName};
 use crate::protocol::wire::{List, Map};
 
-/// The name at this place of the list. HBase's Thrift numbers Bloom filters and the like in the
+/// The name at this position of the list. HBase's Thrift numbers Bloom filters and the like in the
 /// order of their names; an unknown number means the default.
 fn name_at(names: &[&'static str], number: u64, default: &'static str) -> &'static str {
     usize::try_from(number).ok().and_then(|at| names.get(at)).copied().unwrap_or(default)

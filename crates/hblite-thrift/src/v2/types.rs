@@ -78,7 +78,7 @@ thrift_struct! {
         7 durability: Option<i32>,
     }
 
-    /// What to add to counters.
+    /// Amounts to add to counters.
     TIncrement {
         1 [required] row: Bytes,
         2 [required] columns: List<TColumnIncrement>,
@@ -194,7 +194,7 @@ thrift_struct! {
         2 configuration: Option<Map<String, String>>,
     }
 
-    /// Which slow calls are wanted. hblite records none.
+    /// Which slow calls are requested. hblite records none.
     TLogQueryFilter {
         1 region_name: Option<String>,
     }

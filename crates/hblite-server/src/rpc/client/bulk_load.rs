@@ -2,7 +2,7 @@
 //! own.
 //!
 //! HBase first puts the files into a staging directory, which the client requests and has removed.
-//! Here a region stages them itself, so the token names nothing, and there is nothing to remove.
+//! Here a region stages them itself, so the token has no meaning, and there is nothing to remove.
 //! Files are copied, as HBase does on a local file system: the originals stay.
 
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub(super) fn clean_up(cluster: &Cluster, call: &Call<'_>) -> Answer {
 
 pub(super) fn load(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::BulkLoadHFileRequest = call.parameter()?;
-    // The files came from here, through replication.
+    // The files originate from this cluster, through replication.
     if request.cluster_ids.contains(&cluster.id) {
         return call.answer(&pb::BulkLoadHFileResponse { loaded: true });
     }

@@ -12,7 +12,7 @@ use crate::rpc::call::{Answer, Attempt, Call, Pace, Unfinished};
 
 type RemoteResult<T> = Result<T, RemoteException>;
 
-/// A get with what it has read so far.
+/// A get and its result so far.
 pub(super) struct Reading {
     scan: RegionScan,
     is_existence_only: bool,
@@ -117,7 +117,7 @@ impl Reading {
     }
 }
 
-/// Passes on the cells of a row as this client sees them.
+/// Forwards the cells of a row as this client sees them.
 fn write_row(
     cluster: &Cluster,
     call: &Call<'_>,

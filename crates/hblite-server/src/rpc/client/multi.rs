@@ -187,7 +187,7 @@ impl Multi<'_> {
             })
             .collect();
         if let (Some(row), Some(first)) = (row, results.first_mut()) {
-            // Java looks for these cells in the message, whatever codec it has.
+            // Java expects these cells in the message, whatever its codec.
             first.result = Some(push_row(&row, &mut self.call.results_with(None)));
         }
         Ok(pb::RegionActionResult {

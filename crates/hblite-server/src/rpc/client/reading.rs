@@ -1,5 +1,5 @@
-//! Reads for a call, step by step. Each step examines a limited number of cells, and what it may
-//! collect is charged before it begins.
+//! Reads for a call, step by step. Each step examines a limited number of cells, and its memory is
+//! charged before it begins.
 
 use hblite_engine::{RegionScan, RegionStep};
 use hblite_model::CellRef;

@@ -5,8 +5,8 @@
 //! it is a heartbeat, which means "still looking". A row that does not fit is cut if the client can
 //! reassemble rows.
 //!
-//! Most scans take microseconds, but some take minutes. So each begins on the task that read it,
-//! and continues on a thread, with what it has, if it is not done soon.
+//! Most scans take microseconds, but some take minutes. So each scan begins on the task that read
+//! the call. If it is not done soon, it continues on a thread with what it has read.
 
 mod rows;
 
@@ -47,7 +47,7 @@ enum Begun {
     Reading(Box<Reading>),
 }
 
-/// A call with what it has read so far; it has its scanner.
+/// A call and its result so far; it holds its scanner.
 struct Reading {
     id: u64,
     is_opening: bool,

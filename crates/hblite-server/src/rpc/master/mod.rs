@@ -1,6 +1,6 @@
 //! MasterService: tables, namespaces, regions, switches, status.
 //!
-//! What HBase does in a procedure is already done here when its id is returned.
+//! What HBase does in a procedure is complete here before the procedure's id is returned.
 
 mod namespaces;
 mod procedures;

@@ -27,7 +27,7 @@ pub(super) fn method(name: &str) -> Option<Method> {
         "ExecProcedure" | "ExecProcedureWithRet" => execute,
         "IsProcedureDone" => is_done,
         "GetLogEntries" => log_entries,
-        // None is ever in progress.
+        // No procedure is ever in progress.
         "GetProcedures" | "GetLocks" => |_, call| call.answer_empty(),
         _ => return None,
     })

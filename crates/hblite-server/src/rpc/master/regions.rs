@@ -31,7 +31,7 @@ pub(super) fn named(cluster: &Cluster, specifier: &pb::RegionSpecifier) -> Resul
     let region = cluster.find_region(&specifier.value)?;
     let region = region.ok_or_else(|| Error::new(Exception::UnknownRegion, name()))?;
     if region.replica_id() > 0 {
-        let message = format!("{} is where its region is: name the region instead", name());
+        let message = format!("{} is a replica: name its region instead", name());
         return Err(Error::do_not_retry(message));
     }
     Ok(region)

@@ -9,7 +9,7 @@ use super::Method;
 use crate::cluster::{Cluster, Role, ServerIndex};
 use crate::rpc::call::{Answer, Call};
 
-/// The version of HBase that hblite answers as.
+/// The version of HBase that hblite reports.
 const HBASE_VERSION: &str = "2.6.1";
 /// `RegionSpecifierType.REGION_NAME`.
 const REGION_NAME: i32 = 1;
@@ -147,13 +147,13 @@ pub(in crate::rpc) fn region_load(info: &RegionInfo, region: &RegionHandle) -> p
     }
 }
 
-/// 0 if it never happened.
+/// 0 if there was none.
 pub(super) fn major_compacted_at(region: &RegionHandle) -> u64 {
     region.major_compacted_at_ms().and_then(|time| u64::try_from(time).ok()).unwrap_or(0)
 }
 
 /// How many regions of each table are in which state. As in HBase, a disabled table counts as
-/// having none, so that an `alter` of it has nothing to wait for.
+/// having none, so that an `alter` of it does not wait.
 fn table_regions(cluster: &Cluster) -> Result<Vec<pb::TableRegionStatesCount>> {
     let mut counts = Vec::new();
     for table in cluster.engine.catalog().list_tables(SystemTables::Include) {

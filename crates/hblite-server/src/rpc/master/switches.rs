@@ -49,7 +49,7 @@ pub(super) fn method(name: &str) -> Option<Method> {
         | "UpdateReplicationPeerConfig" => change_peer,
         "IsSplitOrMergeEnabled" => is_split_or_merge_enabled,
         "SetSplitOrMergeEnabled" => set_split_or_merge_enabled,
-        // The store does automatically what these would do.
+        // The store does the work of these automatically.
         "Normalize" => |c, call| ran(c, call, c.switches.normalizer.is_on()),
         "RunCleanerChore" => |c, call| ran(c, call, true),
         "RunCatalogScan" => |_, call| call.answer(&pb::CountResponse { count: Some(0) }),

@@ -294,7 +294,7 @@ fn state(cluster: &Cluster, call: &Call<'_>) -> Answer {
     call.answer(&pb::GetTableStateResponse { table_state: state })
 }
 
-/// A change is done when it is answered.
+/// A change is complete when it is answered.
 fn alter_status(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::GetSchemaAlterStatusRequest = call.parameter()?;
     let table = convert::table_name_from(&request.table_name)?;

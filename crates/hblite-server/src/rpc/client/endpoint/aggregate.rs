@@ -105,7 +105,7 @@ fn for_each_row(
         cells.clear();
         let step = scanner.next(None, is_late, |cell| cells.push(cell))?;
         if step == RegionStep::Cursor(()) {
-            return Err(RemoteException::do_not_retry("the time for this call is over"));
+            return Err(RemoteException::do_not_retry("the call's deadline has passed"));
         }
         visit(&cells)?;
         if !matches!(step, RegionStep::Row(_)) || !scanner.may_have_more() {
@@ -215,7 +215,7 @@ impl Task<'_> {
         let Some(sum) = sums.sum else {
             let name = self.region.info().region_name_as_string();
             let message = format!("java.lang.NullPointerException: {name} has no value");
-            // An HBase client repeats the call endlessly, and so it does here.
+            // As with HBase, the client repeats the call endlessly.
             return Err(RemoteException::new(class::IO, message));
         };
         let weights = if self.is_weighted { encode(&sum) } else { encode(&I::least()) };

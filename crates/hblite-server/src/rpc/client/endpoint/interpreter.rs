@@ -161,7 +161,7 @@ fn rescaled(unscaled: BigInt, scale: i32) -> BigInt {
     let Ok(dropped) = u32::try_from(dropped) else {
         return unscaled * ten_to(dropped.unsigned_abs());
     };
-    // A number of this many bits has at most a third as many digits, so nothing of it is left.
+    // A number of this many bits has at most a third as many digits, so nothing of it remains.
     if u64::from(dropped) > unscaled.bits() / 3 + 1 {
         return BigInt::ZERO;
     }

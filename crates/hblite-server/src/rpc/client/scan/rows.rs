@@ -16,11 +16,11 @@ use crate::rpc::call::Call;
 /// An answer with at least one row ends when there is no room for this many more bytes.
 const ROW_ROOM: usize = 16 * 1024;
 
-/// What one call requests.
+/// The request of one call.
 pub(super) struct Request {
     /// Results.
     pub(super) rows_max: u32,
-    /// Rows that the client still wants.
+    /// Rows that the client still expects.
     pub(super) rows_left: Option<u32>,
     pub(super) size_max: u64,
     /// Whether a row may be cut.
@@ -34,7 +34,7 @@ pub(super) struct Request {
     pub(super) counts_before: (u64, u64),
 }
 
-/// What was read so far.
+/// The result so far.
 pub(super) struct Rows {
     results: ResultWriter,
     /// The size of the cells of the answer.
@@ -108,7 +108,7 @@ impl Rows {
     }
 
     /// Reads until a limit is reached; `false` if `pause_at` came first, or the call's turn is
-    /// over. Then it continues with the next call.
+    /// over. The next call then continues.
     ///
     /// # Errors
     /// Those of files and filters; `CallQueueTooBig` if there is no memory for a row.
@@ -209,7 +209,7 @@ impl Rows {
         if let Some(open) = scanner.open_row.take()
             && open != self.row
         {
-            // What looked incomplete was complete.
+            // The row that looked incomplete was complete.
             self.complete_rows += 1;
             if self.is_limit_reached(request) {
                 self.results.discard();
