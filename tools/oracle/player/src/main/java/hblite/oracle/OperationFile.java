@@ -23,7 +23,7 @@ final class OperationFile {
   /**
    * All lines of a file.
    *
-   * @throws IOException if it cannot be read, or a line is no JSON object: names file and line
+   * @throws IOException if it cannot be read, or a line is not a JSON object: names file and line
    */
   static List<ObjectNode> read(Path file) throws IOException {
     List<ObjectNode> lines = new ArrayList<>();
@@ -46,7 +46,7 @@ final class OperationFile {
     return line.has("op");
   }
 
-  /** Writes a file at once: whoever reads it sees the old lines or the new ones. */
+  /** Writes a file in one step: readers see the old lines or the new ones. */
   static void write(Path file, List<ObjectNode> lines) throws IOException {
     StringBuilder text = new StringBuilder();
     for (ObjectNode line : lines) {

@@ -29,7 +29,7 @@ final class Run {
   /**
    * Plays one file on an empty store.
    *
-   * @throws IOException if the file cannot be read or written, a line of it is no operation, or the
+   * @throws IOException if the file cannot be read or written, a line of it is not an operation, or the
    *     store cannot be emptied
    */
   void play(Path file) throws IOException, InterruptedException {

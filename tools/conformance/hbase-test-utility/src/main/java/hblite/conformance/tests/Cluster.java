@@ -56,7 +56,7 @@ public final class Cluster implements AutoCloseable {
   private final Process process;
   private final Path directory;
   private final int zooKeeperPort;
-  /** hblite's ports by their names in the ready line; empty if this is no hblite. */
+  /** hblite's ports by their names in the ready line; empty for any other server. */
   private final Map<String, Integer> ports = new TreeMap<>();
   private final Thread atExit = new Thread(this::kill);
 
@@ -194,7 +194,7 @@ public final class Cluster implements AutoCloseable {
     return zooKeeperPort;
   }
 
-  /** The port of hblite's admin endpoint; 0 if this is no hblite. */
+  /** The port of hblite's admin endpoint; 0 for any other server. */
   public int endpointPort() {
     return ports.getOrDefault("http", 0);
   }
