@@ -94,5 +94,5 @@ fn a_file_that_seems_huge_is_an_error_or_ignored() {
         file.set_len(length).expect("a smaller file");
     }
     assert!(refused > 10 && whole > 0, "refused {refused}, whole {whole} of {}", files.len());
-    assert!(is_whole(&dir).expect("nothing is damaged any more"));
+    assert!(is_whole(&dir).expect("the damage is repaired"));
 }

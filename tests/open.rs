@@ -133,7 +133,7 @@ fn a_file_where_the_directory_should_be_is_told() {
     let dir = tempfile::tempdir().expect("a temporary directory can be made");
     let path = dir.path().join("file");
     fs::write(&path, "not a store").expect("the file can be written");
-    let error = hblite::open(&path).expect_err("a file is no directory");
+    let error = hblite::open(&path).expect_err("a file is not a directory");
     assert!(error.message().contains("file"), "{error}");
     assert_eq!(fs::read(&path).expect("still there"), b"not a store");
 }
@@ -158,7 +158,7 @@ fn a_torn_end_of_the_log_is_told_and_the_rest_is_there() {
     let log = files_below(&copy.path().join("WALs"), &|_| true).pop().expect("there is a log");
     let content = fs::read(&log).expect("the log can be read");
     fs::write(&log, &content[..content.len() - 7]).expect("the log can be written");
-    let connection = options().open(copy.path()).expect("a torn tail is no damage");
+    let connection = options().open(copy.path()).expect("a torn tail is not damage");
     let torn =
         connection.recovery().expect("embedded").torn_tail.as_ref().expect("the tear is told");
     assert_eq!(torn.file, log);

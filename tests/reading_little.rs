@@ -194,7 +194,7 @@ fn every_row_of_a_scan_is_a_request() -> Result<()> {
         // A reverse scan from before a region's first row does not open that region.
         let before = Scan::new().with_reversed(true).with_start_row_exclusive("r01000");
         assert_eq!(scan(before.with_stop_row("r00990"))?, [9, 0], "{place}");
-        // Rows that a filter drops are no requests.
+        // Rows that a filter drops do not count as requests.
         let some = Filter::row(CompareOperator::Equal, Comparator::binary("r00120"));
         assert_eq!(scan(rows("r00100", "r00150").with_filter(some))?, [1, 0], "{place}");
         Ok(())

@@ -284,6 +284,9 @@ const UNIDIOMATIC: &[(&str, &str)] = &[
     ("is told", "is asked, is informed"),
     ("some seconds", "a few seconds"),
     ("by turns", "in turn"),
+    ("any more", "any longer, no longer, afterwards"),
+    ("beside", "next to, in addition to, compared with"),
+    ("at hand", "known, available"),
 ];
 
 /// The unidiomatic phrases of a line, with better ones.
@@ -294,7 +297,23 @@ fn unidiomatic(line: &str) -> Vec<String> {
     let words = format!(" {} ", words.join(" "));
     let is_in = |phrase: &str| words.contains(&format!(" {phrase} "));
     let found = UNIDIOMATIC.iter().filter(|(phrase, _)| is_in(phrase));
-    found.map(|(phrase, better)| format!("{phrase}: write {better}")).collect()
+    let found = found.map(|(phrase, better)| format!("{phrase}: write {better}"));
+    found.chain(negated_nouns(&words)).collect()
+}
+
+/// "This is no file" in place of "this is not a file". "There is no file" is idiomatic.
+fn negated_nouns(words: &str) -> Vec<String> {
+    let idiomatic = ["longer", "more", "less", "one", "such", "different", "exception"];
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let is_negated = |window: &&[&str]| {
+        let [subject, verb, negation, noun] = **window else { return false };
+        ["is", "are", "was", "were"].contains(&verb)
+            && negation == "no"
+            && !["there", "where"].contains(&subject)
+            && !idiomatic.contains(&noun)
+    };
+    let found = words.windows(4).filter(is_negated);
+    found.map(|window| format!("{}: write not a", window[1..].join(" "))).collect()
 }
 
 #[test]

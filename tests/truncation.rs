@@ -218,6 +218,6 @@ fn once(connection: &Connection, action: &str, dir: &Path) -> Result<()> {
                 &damaged.message,
             )),
         },
-        _ => Err(Error::illegal_argument(format!("{action} is no action"))),
+        _ => Err(Error::illegal_argument(format!("{action} is not an action"))),
     }
 }

@@ -65,7 +65,7 @@ pub(crate) fn compare(expected: &Value, actual: &Value) -> Result<(), String> {
     if let (Some(wanted), Some(got)) = (expected.get("results"), actual.get("results")) {
         let (wanted, got) = (wanted.as_array(), got.as_array());
         let (Some(wanted), Some(got)) = (wanted, got) else {
-            return Err("results are no lists".into());
+            return Err("results are not lists".into());
         };
         if wanted.len() != got.len() {
             return Err(format!("{} results instead of {}", got.len(), wanted.len()));

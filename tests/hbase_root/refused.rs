@@ -128,7 +128,10 @@ const CASES: &[Case] = &[
             fs.remove_file(&find(fs, "hbase/WALs/", "60592")).expect("it is there");
         },
     },
-    Case { words: "is no log of Apache HBase", spoil: |fs| write(fs, "WALs/a,1,1/notes.txt", b"") },
+    Case {
+        words: "is not a log of Apache HBase",
+        spoil: |fs| write(fs, "WALs/a,1,1/notes.txt", b""),
+    },
     Case {
         words: "it is encrypted",
         spoil: |fs| add_log(fs, MessageWriter::new().bytes(2, "key")),

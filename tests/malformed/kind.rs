@@ -189,6 +189,6 @@ impl FromStr for Kind {
 
     fn from_str(name: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|kind| kind.to_string() == name);
-        found.ok_or_else(|| format!("{name} is no kind of file; there are {:?}", Self::ALL))
+        found.ok_or_else(|| format!("{name} is not a kind of file; there are {:?}", Self::ALL))
     }
 }

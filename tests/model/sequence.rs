@@ -24,8 +24,8 @@ pub(crate) struct Sequence {
 }
 
 impl Sequence {
-    /// Sequences of 200 operations. They shrink to some of these: words that shrink would take
-    /// many runs for each operation, also for those that are not there any more.
+    /// Sequences of 200 operations. They shrink to some of these: words that shrink would take many
+    /// runs for each operation, also for those that no longer exist.
     pub(crate) fn any() -> impl Strategy<Value = Self> {
         let settings = any::<[u64; SETTINGS_WORDS]>().no_shrink();
         // All are present at first; the first step of shrinking an operation removes it.

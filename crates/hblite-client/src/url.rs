@@ -93,8 +93,8 @@ impl ClusterUrl {
     pub(crate) fn parse(url: &str) -> Result<Self> {
         let refused = |why: &str| {
             Error::illegal_argument(format!(
-                "{url:?} is no cluster: {why}; write hbase://zookeeper-host:2181/hbase or \
-                 hbase+rpc://host:16000"
+                "{url:?} does not name a cluster: {why}; write \
+                 hbase://zookeeper-host:2181/hbase or hbase+rpc://host:16000"
             ))
         };
         let (scheme, rest) = url.split_once("://").ok_or_else(|| refused("it has no scheme"))?;

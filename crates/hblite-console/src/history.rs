@@ -237,7 +237,7 @@ mod tests {
     fn windows_have_what_counters_grew() {
         let mut history = History::default();
         history.note(1_000, &[status("a", 100)], Some(7), vec![]);
-        assert_eq!(history.windows().len(), 0, "what was before is no window");
+        assert_eq!(history.windows().len(), 0, "earlier counts are not a window");
         history.note(6_000, &[status("a", 160), status("b", 5)], Some(9), vec![]);
         history.note(11_000, &[status("a", 160), status("b", 5)], Some(9), vec![]);
         // The region was opened again.

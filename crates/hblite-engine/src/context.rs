@@ -29,7 +29,7 @@ pub(crate) struct EngineContext {
     pub(crate) nonces: Nonces,
     pub(crate) key_samples: Arc<KeySamples>,
     pub(crate) memory: MemoryUse,
-    /// Notified when regions come into service, or when none will any more.
+    /// Notified when regions come into service, or when no more will.
     pub(crate) region_changes: Signal,
     /// Memory of flushed memstores, reused by those that fill up next.
     pub(crate) chunks: Arc<ChunkPool>,

@@ -66,7 +66,7 @@ pub struct EngineOptions {
     /// `None` for never. Default seven days (`hbase.hregion.majorcompaction`).
     pub major_compaction_period_ms: Option<i64>,
     /// Minimum time for which hbase:meta keeps the parents of a split or merge, in milliseconds,
-    /// even if nothing reads from them any more. Default 0 (`hbase.catalogjanitor.interval`).
+    /// even if nothing reads from them any longer. Default 0 (`hbase.catalogjanitor.interval`).
     pub parents_kept_ms: i64,
     /// Minimum time for which an expired snapshot is still listed, in milliseconds. Default 0
     /// (`hbase.master.cleaner.snapshot.interval`).

@@ -211,7 +211,7 @@ pub trait ReadableFile: Send + Sync + Debug {
     /// Fills `buffer` from `offset` on; if the file is too short, returns `UnexpectedEof`.
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
 
-    /// The whole content as memory. The file must not change any more.
+    /// The whole content as memory. The file must not change afterwards.
     fn map(&self) -> io::Result<FileBytes>;
 }
 

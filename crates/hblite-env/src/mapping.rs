@@ -26,7 +26,7 @@ impl std::ops::Deref for Mapping {
     }
 }
 
-/// Maps all of `file`, which must not be empty and must not change any more.
+/// Maps all of `file`, which must not be empty and must not change afterwards.
 pub(crate) fn map(file: &File) -> io::Result<Mapping> {
     // SAFETY: the module's invariant; no process writes to or truncates a finished store file.
     unsafe { memmap2::Mmap::map(file) }.map(Mapping)

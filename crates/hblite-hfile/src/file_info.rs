@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(back.has_mvcc(), Ok(true));
         assert_eq!(back.time_range(), Ok(Some((5, 9))));
         assert!(back.bool(MAJOR_COMPACTION) && !back.bool(HISTORICAL));
-        assert!(back.i32(MAX_MEMSTORE_TS).is_err(), "eight bytes are no i32");
+        assert!(back.i32(MAX_MEMSTORE_TS).is_err(), "eight bytes are not an i32");
         for cut in 0..payload.len() {
             assert!(FileInfo::parse(&payload[..cut]).is_err());
         }

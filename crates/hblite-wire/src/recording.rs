@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A call's line is written when it is answered. Its bytes are in base64, as they travelled: the
-//! message, and beside it the cell block (`request_cells`, `response_cells`), which the codec and
+//! message, and next to it the cell block (`request_cells`, `response_cells`), which the codec and
 //! the compressor in the connection's `header` explain. That is what a replay sends and compares.
 //! `request` and `response` show the messages by the names of their fields, `table` and `region`
 //! say what the call was about: they are for readers, long values are cut, and a replay ignores

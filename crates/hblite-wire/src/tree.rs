@@ -69,7 +69,7 @@ pub enum Reading {
 
 impl Tree {
     /// Takes a message of this type, such as `GetRequest`, apart. A type that the protocol's files
-    /// do not have gives fields without names. `None` if the bytes are no message.
+    /// do not have gives fields without names. `None` if the bytes are not a message.
     pub fn parse(message_type: &str, message: Bytes) -> Option<Self> {
         Self::parse_shape(shape_of(&format!("{PACKAGE}{message_type}")), message, 0)
     }

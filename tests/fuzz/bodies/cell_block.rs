@@ -1,4 +1,4 @@
-//! Cells beside messages, plain and compressed. Never allocates more than the room granted.
+//! Cell blocks, plain and compressed. Never allocates more than the room granted.
 
 use hblite_wire::cell_block::{CellReader, Codec, Compressor};
 use hblite_wire::memory::Room;

@@ -154,7 +154,7 @@ impl Admin {
     }
 
     /// Merges files of a table or region, or of one family of it. Returns when the servers report
-    /// that nothing is being compacted any more.
+    /// that no compaction is running any longer.
     pub async fn compact(&self, request: &CompactRequest) -> Result<()> {
         if let Some(region) = request.mob_region() {
             let request = compact_region(request, &region);

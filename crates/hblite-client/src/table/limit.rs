@@ -87,9 +87,6 @@ mod tests {
         limit.count(&result("a", 2, true));
         limit.count(&result("a", 1, false));
         limit.count(&result("b", 2, false));
-        assert!(
-            limit.end_fetch(false) || limit.of_request().is_none(),
-            "no row is wanted any more"
-        );
+        assert!(limit.end_fetch(false) || limit.of_request().is_none(), "no further row is wanted");
     }
 }

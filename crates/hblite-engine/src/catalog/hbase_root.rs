@@ -138,7 +138,7 @@ fn check_checksum_files(fs: &dyn FileSystem, dir: &Path, depth: usize) -> Result
                 check_checksum_files(fs, &path, depth - 1)?;
             }
         } else if entry.name.starts_with('.') && entry.name.ends_with(".crc") {
-            let what = "it is a checksum file of Hadoop, which compares it with the file beside \
+            let what = "it is a checksum file of Hadoop, which compares it with the file next to \
                         it, and hblite does not keep it up to date";
             return refused(&path, what, "Copy the directory again, without `-crc`");
         }

@@ -272,7 +272,7 @@ impl Catalog {
         &self.context.env.clock
     }
 
-    /// Notified when regions come into service, or when none will any more.
+    /// Notified when regions come into service, or when no more will.
     pub(crate) fn region_changes(&self) -> &Signal {
         &self.context.region_changes
     }

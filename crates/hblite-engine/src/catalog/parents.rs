@@ -18,7 +18,7 @@ use super::table::TableEntry;
 use crate::layout::Shape;
 
 impl Procedures<'_> {
-    /// Removes the parents that nothing refers to any more and that were kept long enough. Does
+    /// Removes the parents that are no longer referenced and that were kept long enough. Does
     /// nothing while a procedure is in progress; a later call will do it.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl Procedures<'_> {
         Ok(())
     }
 
-    /// Removes the parents of these regions that nothing refers to any more, within a procedure.
+    /// Removes the parents of these regions that are no longer referenced, within a procedure.
     pub(super) fn clean_parents_of(&self, table: &TableName, heirs: &[RegionInfo]) -> Result<()> {
         self.clean_parents_where(table, |heir| {
             heirs.iter().any(|info| info.encoded_name() == heir.encoded_name())

@@ -5,7 +5,7 @@
 //! 3. commit: one durable entry in the log of hbase:meta (for settings of a table, its descriptor
 //!    file)
 //! 4. publish in memory
-//! 5. remove files that nothing refers to any more
+//! 5. remove files that are no longer referenced
 //!
 //! A crash before the commit leaves the old state, with files that the next open removes (see
 //! `orphans`). A crash after it leaves the new state, with old files that the next open removes. An

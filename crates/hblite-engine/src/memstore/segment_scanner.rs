@@ -81,7 +81,7 @@ impl SegmentScanner {
 
     /// Moves to the next cell; returns whether there is one.
     #[inline]
-    #[expect(clippy::should_implement_trait, reason = "a lending cursor is no iterator")]
+    #[expect(clippy::should_implement_trait, reason = "a lending cursor is not an iterator")]
     pub fn next(&mut self) -> Result<bool> {
         self.cursor.next();
         Ok(self.skip_invisible_forward())

@@ -10,7 +10,7 @@ use super::store_file::StoreFile;
 pub(crate) enum Standing {
     /// One of its files.
     Live,
-    /// It was one, but is not any more.
+    /// It was one, but no longer is.
     Dead,
     /// It has the name of one, but is a different file.
     Changed,

@@ -141,7 +141,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
     /// budget is exhausted or reading has paused. Each call examines at least one cell.
     ///
     /// # Errors
-    /// Those of the sources and of the filter; the scanner must not be used any more.
+    /// Those of the sources and of the filter; the scanner must not be used afterwards.
     pub(crate) fn next_row<C: CellSink>(
         &mut self,
         filter: &mut Option<FilterState>,
@@ -372,7 +372,7 @@ impl<'s, S: KeyValueScanner> CompactionScanner<'s, S> {
     /// The next cell to write, `None` at the end.
     ///
     /// # Errors
-    /// Those of the sources; columns that do not ascend. The scanner must not be used any more.
+    /// Those of the sources; columns that do not ascend. The scanner must not be used afterwards.
     pub(crate) fn next(&mut self) -> Result<Option<CellRef<'_>>> {
         if let Some(code) = self.pending.take() {
             self.move_on(code)?;

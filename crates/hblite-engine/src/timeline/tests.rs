@@ -276,7 +276,7 @@ fn a_file_of_someone_else_keeps_a_store_from_being_rewound() {
     assert_eq!(value(&timeline, "a"), None);
 }
 
-/// A file that arrives while a rewind is under way cannot be refused any more: it is kept.
+/// A file that arrives while a rewind is under way can no longer be refused: it is kept.
 #[test]
 fn a_file_that_arrives_during_a_rewind_is_set_aside() {
     for dir in ["data/default/t", "WALs", ".hbase-snapshot"] {

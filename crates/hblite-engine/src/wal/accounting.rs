@@ -144,7 +144,7 @@ impl Accounting {
         }
     }
 
-    /// Removes a region: none of its entries is needed any more.
+    /// Removes a region: none of its entries is needed any longer.
     pub(super) fn removed(&mut self, name: &str) {
         self.flushed(name, u64::MAX);
         self.regions.remove(name);

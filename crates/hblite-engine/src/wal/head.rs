@@ -1,7 +1,7 @@
 //! The head of a log: a small file that names the newest segment.
 //!
 //! ```text
-//! WALs.head, beside the directory of the log
+//! WALs.head, next to the directory of the log
 //! ┌────────────┬─────────┬────────────┬──────────┬────────────┬─────────┬────────────┬───┬───────┐
 //! │ "hbliteWH" │ u32     │ u32 state: │ 16 bytes │ u64 number │ u32     │ u64 end,   │ 0 │ u32   │
 //! │            │ version │ 1 running  │ id of    │ of the     │ salt of │ if closed: │   │ crc32 │
@@ -45,7 +45,7 @@ pub(super) enum HeadState {
     Running,
     /// At this offset of the newest segment. All of it is durable.
     Closed { end: u64 },
-    /// No segment is needed any more.
+    /// No segment is needed any longer.
     Empty,
 }
 

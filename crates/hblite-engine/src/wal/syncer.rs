@@ -45,7 +45,7 @@ const GATHER_MAX: Duration = Duration::from_millis(1);
 /// thread sleeps so long that its range is forgotten; if one does, it gets an error.
 const DROPPED_MAX: usize = 1000;
 
-/// States of a log: it accepts records; it has records to write first; it accepts nothing any more.
+/// States of a log: it accepts records; it has records to write first; it accepts nothing further.
 const WORKS: u8 = 0;
 const STALLED: u8 = 1;
 const FAILED: u8 = 2;

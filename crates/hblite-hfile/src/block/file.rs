@@ -188,7 +188,7 @@ impl BlockFile {
         self.payload(offset, expected, &header, block, !self.is_mapped())
     }
 
-    /// Like [`Self::read`], but the verified bytes cannot change any more: a mapped block is copied
+    /// Like [`Self::read`], but the verified bytes can no longer change: a mapped block is copied
     /// first.
     pub(crate) fn read_copy(
         &self,

@@ -7,7 +7,7 @@ use crate::RegionInfo;
 
 /// Gives the server of a region, in place of what the store itself says.
 ///
-/// A gateway that runs beside a server names the servers that this one's clients see.
+/// A gateway in the process of a server names the servers that the server's clients see.
 #[derive(Clone)]
 pub struct RegionLocator(Arc<Locate>);
 

@@ -59,7 +59,7 @@ old, and returns when that is done. A family may be named; the others stay as th
         is_table_method: false,
         usage: "\
 Merges two or more neighbouring regions, named by their full or encoded names; with true at the
-end, regions that are no neighbours too.
+end, regions that are not adjacent, too.
 
   hbase> merge_region 'REGION_NAME', 'REGION_NAME'
   hbase> merge_region ['ENCODED_REGION_NAME', 'ENCODED_REGION_NAME', 'ENCODED_REGION_NAME']

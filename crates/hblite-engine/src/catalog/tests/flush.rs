@@ -300,8 +300,8 @@ fn nothing_unfinished_is_left_behind() {
     assert_eq!(rows(&engine, "t").unwrap(), ["a"]);
 }
 
-/// The region is closed and its cells are in files: a log segment that stays longer is no reason to
-/// refuse the disable.
+/// The region is closed and its cells are in files: a log segment that stays longer is not a reason
+/// to refuse the disable.
 #[test]
 fn a_region_closes_although_old_logs_stay() {
     let (disk, fs, engine) = with_faults();
@@ -382,7 +382,7 @@ fn after_a_commit_of_unknown_outcome_nothing_is_compacted() {
     }
 }
 
-/// A close that fails releases the directory all the same, so nothing may be written any more.
+/// A close that fails still releases the directory, so nothing may be written afterwards.
 #[test]
 fn after_a_close_that_failed_nobody_writes() {
     let (disk, fs, engine) = with_faults();

@@ -100,7 +100,7 @@ impl ChunkPool {
         pooled.unwrap_or_else(|| Chunk::allocate(capacity, 0))
     }
 
-    /// Keeps a chunk that no pointer refers to any more, or frees it.
+    /// Keeps a chunk to which no pointer is left, or frees it.
     fn give_back(&self, mut chunk: Chunk) {
         if chunk.capacity == CHUNK_SIZE_MAX {
             let mut free = self.free.lock();

@@ -1,7 +1,7 @@
 //! Compaction: merges several files of a store into one.
 //!
 //! 1. choose files (all of them for a major compaction)
-//! 2. merge them into a new file, without cells that no reader can see any more
+//! 2. merge them into a new file, without cells that no reader can see
 //! 3. move the new file into place: it names the files that it replaces
 //! 4. swap it for them in the store's list, then in the region's manifest, then delete them
 //!

@@ -29,7 +29,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
     /// at the next row.
     ///
     /// # Errors
-    /// Those of the sources; the scanner must not be used any more.
+    /// Those of the sources; the scanner must not be used afterwards.
     pub(crate) fn visit_block_rows<C: CellSink>(
         &mut self,
         rows_max: u64,

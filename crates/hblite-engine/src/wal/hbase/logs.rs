@@ -165,7 +165,7 @@ impl HBaseLogs {
         unsorted.into_values().try_for_each(|entry| sink(&entry))
     }
 
-    /// Moves the logs to `oldWALs/`, durably. Nothing in them is needed any more.
+    /// Moves the logs to `oldWALs/`, durably. Nothing in them is needed any longer.
     ///
     /// # Errors
     /// `Io`; those before are moved.
@@ -245,7 +245,7 @@ fn server_logs(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<LogFile>> {
         let path = dir.join(&entry.name);
         let Some((kind, time)) = log_name(&entry.name).filter(|_| !entry.is_dir) else {
             let message = format!(
-                "{} is no log of Apache HBase, and stands among those of a server. Nothing was \
+                "{} is not a log of Apache HBase, but is among those of a server. Nothing was \
                  changed. Move it away",
                 path.display()
             );
