@@ -29,8 +29,8 @@ final class Run {
   /**
    * Plays one file on an empty store.
    *
-   * @throws IOException if the file cannot be read or written, a line of it is not an operation, or the
-   *     store cannot be emptied
+   * @throws IOException if the file cannot be read or written, a line of it is not an operation, or
+   *     the store cannot be emptied
    */
   void play(Path file) throws IOException, InterruptedException {
     List<ObjectNode> lines = OperationFile.read(file);
