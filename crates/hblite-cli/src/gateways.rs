@@ -23,6 +23,17 @@ pub(crate) struct GatewayArguments {
     rest_port: Option<u16>,
 }
 
+/// Settings of the gateways, apart from where they listen.
+pub(crate) struct GatewayOptions {
+    pub(crate) thrift: ThriftOptions,
+    pub(crate) rest: RestOptions,
+    pub(crate) bind: IpAddr,
+    /// The host name given to clients.
+    pub(crate) advertise: Option<String>,
+    /// Where lines about malformed input go.
+    pub(crate) complaints: Option<Complaints>,
+}
+
 /// The gateways that are open.
 #[derive(Debug)]
 pub(crate) struct Gateways {
@@ -37,13 +48,15 @@ impl Gateways {
     /// `Io` if a port cannot be opened; the message names it.
     pub(crate) fn start(
         arguments: &GatewayArguments,
-        bind: IpAddr,
-        advertise: Option<&str>,
+        options: GatewayOptions,
         connection: &Connection,
         server: &Server,
-        complaints: Option<Complaints>,
     ) -> hblite::Result<Self> {
-        let thrift = ThriftOptions::default()
+        let GatewayOptions { thrift, rest, bind, advertise, complaints } = options;
+        if arguments.thrift2_port.is_some() {
+            server.attach_gateway("thrift2", thrift.read_only.clone());
+        }
+        let thrift = thrift
             .with_bind(bind)
             .with_thrift_port(arguments.thrift_port)
             .with_thrift2_port(arguments.thrift2_port)
@@ -52,10 +65,11 @@ impl Gateways {
             .with_memory(Arc::clone(server.memory()))
             .with_complaints(complaints.clone());
         let rest = arguments.rest_port.map(|port| {
-            let options = RestOptions::default()
+            server.attach_gateway("rest", rest.read_only.clone());
+            let options = rest
                 .with_bind(bind)
                 .with_port(port)
-                .with_advertise(advertise.map(str::to_owned))
+                .with_advertise(advertise)
                 .with_locate(server.locator())
                 .with_memory(Arc::clone(server.memory()))
                 .with_complaints(complaints);

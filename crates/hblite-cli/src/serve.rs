@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::console::{self, Access};
 use crate::ending::Ending;
-use crate::gateways::{GatewayArguments, Gateways};
+use crate::gateways::{GatewayArguments, GatewayOptions, Gateways};
 use crate::output::{FAILURE, fail, write_port_file};
 use crate::seed::SeedArguments;
 use crate::settings::Settings;
@@ -145,10 +145,14 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     let recorder = arguments.record.as_ref().map(record).transpose().map_err(text)?;
     let options = settings.server.with_recorder(recorder.clone());
     let server = Server::start(&connection, options).map_err(text)?;
-    let advertise = arguments.advertise.as_deref();
-    let complaints = arguments.log.map(|_| Complaints::new(write_line));
-    let (wanted, bind) = (&arguments.gateways, arguments.bind);
-    let gateways = Gateways::start(wanted, bind, advertise, &connection, &server, complaints);
+    let options = GatewayOptions {
+        thrift: settings.thrift,
+        rest: settings.rest,
+        bind: arguments.bind,
+        advertise: arguments.advertise.clone(),
+        complaints: arguments.log.map(|_| Complaints::new(write_line)),
+    };
+    let gateways = Gateways::start(&arguments.gateways, options, &connection, &server);
     let gateways = gateways.map_err(text)?;
     let access = attach_console(&connection, &server).map_err(text)?;
     announce(arguments, &ready_line(server.ports(), &gateways, access.as_ref()))?;

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use hblite::EngineOptions;
+use hblite_rest::{BrowserPatterns, RestOptions};
 use hblite_server::ServerOptions;
+use hblite_thrift::ThriftOptions;
 
 use crate::store_files::unmapped;
 
@@ -19,6 +21,8 @@ const FLUSH_SIZE_MIN: usize = 64 * 1024;
 pub(crate) struct Settings {
     pub(crate) engine: EngineOptions,
     pub(crate) server: ServerOptions,
+    pub(crate) rest: RestOptions,
+    pub(crate) thrift: ThriftOptions,
 }
 
 type Set = fn(&mut Settings, &str) -> Option<()>;
@@ -87,6 +91,18 @@ const KNOWN: &[(&str, Set)] = &[
     }),
     // Its former name.
     ("hbase.hstore.compactionThreshold", compaction_files_min),
+    ("hbase.http.filter.csp.value", |s, v| {
+        s.rest.security_headers.content_policy = text(v)?;
+        Some(())
+    }),
+    ("hbase.http.filter.hsts.value", |s, v| {
+        s.rest.security_headers.transport_security = text(v)?;
+        Some(())
+    }),
+    ("hbase.http.filter.xframeoptions.mode", |s, v| {
+        s.rest.security_headers.frame_options = text(v)?;
+        Some(())
+    }),
     ("hbase.increasing.policy.initial.size", |s, v| {
         s.engine.region_split_first_size_bytes = Some(number(v)?);
         Some(())
@@ -111,6 +127,26 @@ const KNOWN: &[(&str, Set)] = &[
         s.server.limits.handlers = number(v)?;
         Some(())
     }),
+    ("hbase.rest-csrf.browser-useragents-regex", |s, v| {
+        s.rest.csrf.browsers = BrowserPatterns::new(v).ok()?;
+        Some(())
+    }),
+    ("hbase.rest-csrf.custom-header", |s, v| {
+        s.rest.csrf.header = text(v)?;
+        Some(())
+    }),
+    ("hbase.rest-csrf.methods-to-ignore", |s, v| {
+        s.rest.csrf.methods_to_ignore = text(v)?;
+        Some(())
+    }),
+    ("hbase.rest.csrf.enabled", |s, v| {
+        s.rest.csrf.is_enabled = truth(v)?;
+        Some(())
+    }),
+    ("hbase.rest.readonly", |s, v| {
+        s.rest.read_only = truth(v)?.into();
+        Some(())
+    }),
     ("hbase.server.keyvalue.maxsize", |s, v| {
         s.engine.cell_size_max_bytes = unless_zero(number(v)?);
         Some(())
@@ -120,7 +156,11 @@ const KNOWN: &[(&str, Set)] = &[
         Some(())
     }),
     ("hbase.table.sanity.checks", |s, v| {
-        s.engine.are_settings_checked = v.trim().parse().ok()?;
+        s.engine.are_settings_checked = truth(v)?;
+        Some(())
+    }),
+    ("hbase.thrift.readonly", |s, v| {
+        s.thrift.read_only = truth(v)?.into();
         Some(())
     }),
 ];
@@ -136,6 +176,16 @@ fn number<N: std::str::FromStr>(value: &str) -> Option<N> {
     value.trim().parse().ok()
 }
 
+fn truth(value: &str) -> Option<bool> {
+    value.trim().parse().ok()
+}
+
+/// Text that can be a header's name or value.
+fn text(value: &str) -> Option<String> {
+    let value = value.trim();
+    (!value.contains(|c: char| c.is_control())).then(|| value.to_owned())
+}
+
 /// The number, or `None` for 0, which means "off" or "no limit" in HBase.
 fn unless_zero<N: Default + PartialEq>(number: N) -> Option<N> {
     (number != N::default()).then_some(number)
@@ -149,7 +199,8 @@ impl Settings {
                 .with_parents_kept_ms(JANITOR_PERIOD_MS)
                 .with_expired_snapshots_kept_ms(SNAPSHOT_CLEANER_PERIOD_MS),
         );
-        Self { engine, server }
+        let (rest, thrift) = (RestOptions::default(), ThriftOptions::default());
+        Self { engine, server, rest, thrift }
     }
 
     /// Applies `NAME=VALUE`.
@@ -203,9 +254,33 @@ mod tests {
     #[test]
     fn every_setting_refuses_what_is_no_value() {
         for (name, _) in KNOWN {
-            let message = settings().apply(&format!("{name}=some")).unwrap_err();
-            assert_eq!(message, format!("some is not a value of {name}"));
+            let is_text = name.starts_with("hbase.rest-csrf.") || name.contains(".filter.");
+            let bad = if is_text { "a\n(" } else { "some" };
+            let message = settings().apply(&format!("{name}={bad}")).unwrap_err();
+            assert_eq!(message, format!("{bad} is not a value of {name}"));
         }
+    }
+
+    #[test]
+    fn settings_of_gateways_are_theirs() {
+        let mut settings = settings();
+        assert!(!settings.rest.csrf.is_enabled && !settings.thrift.read_only.is_on());
+        for setting in [
+            "hbase.rest.csrf.enabled=true",
+            "hbase.rest-csrf.custom-header=X-Mine",
+            "hbase.rest-csrf.browser-useragents-regex=.*",
+            "hbase.rest.readonly=true",
+            "hbase.thrift.readonly=true",
+            "hbase.http.filter.hsts.value=max-age=1;preload",
+        ] {
+            settings.apply(setting).unwrap();
+        }
+        let rest = settings.rest;
+        assert!(
+            rest.csrf.is_enabled && rest.read_only.is_on() && settings.thrift.read_only.is_on()
+        );
+        assert_eq!(rest.csrf.header, "X-Mine");
+        assert_eq!(rest.security_headers.transport_security, "max-age=1;preload");
     }
 
     #[test]

@@ -24,16 +24,17 @@ pub(crate) fn is_page(response: &Response) -> bool {
 pub(crate) fn answer(request: &Request, failure: Failure) -> Response {
     match failure {
         Failure::Answered(response) => response,
-        Failure::Page(status) => page(request, status),
+        Failure::Page(status) => page(request, status, None),
         Failure::NotAllowed(methods) => {
-            let response = page(request, StatusCode::METHOD_NOT_ALLOWED);
+            let response = page(request, StatusCode::METHOD_NOT_ALLOWED, None);
             response.with_header(ALLOW, methods.join(","))
         }
     }
 }
 
-/// Only these methods get a page; others get the status alone.
-fn page(request: &Request, status: StatusCode) -> Response {
+/// A page with a message, or that of the status. Only some methods get a page; others get the
+/// status alone.
+pub(crate) fn page(request: &Request, status: StatusCode, message: Option<&str>) -> Response {
     let mut response = Response::new(status);
     if status == StatusCode::INTERNAL_SERVER_ERROR {
         response = response.with_header(CONNECTION, "close");
@@ -46,15 +47,21 @@ fn page(request: &Request, status: StatusCode) -> Response {
     let Some(form) = media::choose(accept, FORMS) else {
         return response;
     };
-    let (media_type, body) = body(FORMS[form], &request.path, status);
+    let (media_type, body) = body(FORMS[form], &request.path, status, message);
     response.with_body(media_type, body)
 }
 
-fn body(form: &str, path: &str, status: StatusCode) -> (&'static str, String) {
+fn body(
+    form: &str,
+    path: &str,
+    status: StatusCode,
+    message: Option<&str>,
+) -> (&'static str, String) {
     let code = status.as_u16();
-    let message = match status {
-        StatusCode::INTERNAL_SERVER_ERROR => "Request failed.",
-        _ => status.canonical_reason().unwrap_or_default(),
+    let message = match (message, status) {
+        (Some(message), _) => message,
+        (None, StatusCode::INTERNAL_SERVER_ERROR) => "Request failed.",
+        (None, _) => status.canonical_reason().unwrap_or_default(),
     };
     match form {
         "text/plain" => (

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hblite::{Admin, Connection, RegionInfo, Table};
 use hblite_wire::memory::MemoryBudget;
-use hyper::StatusCode;
+use hyper::{HeaderMap, StatusCode};
 
 use crate::failure::Failure;
 use crate::options::RestOptions;
@@ -19,15 +19,20 @@ pub(crate) struct Gateway {
     pub(crate) scanners: Scanners,
     /// The memory of all requests and scanners.
     pub(crate) memory: Arc<MemoryBudget>,
+    /// Headers of every response.
+    pub(crate) headers: HeaderMap,
 }
 
 impl Gateway {
-    pub(crate) fn new(connection: Connection, options: RestOptions) -> Self {
+    /// # Errors
+    /// `IllegalArgument` for a header that cannot be sent.
+    pub(crate) fn new(connection: Connection, options: RestOptions) -> hblite::Result<Self> {
         let limits = &options.limits;
         let own = || Arc::new(MemoryBudget::new(limits.memory_max_bytes));
         let memory = options.memory.clone().unwrap_or_else(own);
         let scanners = Scanners::new(limits.scanners_max, limits.scanner_expiry, &memory);
-        Self { connection, options, scanners, memory }
+        let headers = options.security_headers.to_map()?;
+        Ok(Self { connection, options, scanners, memory, headers })
     }
 
     pub(crate) fn admin(&self) -> Admin {
@@ -50,7 +55,7 @@ impl Gateway {
 
     /// Refuses changes if the gateway is read-only.
     pub(crate) fn check_writable(&self) -> Result<(), Failure> {
-        match self.options.is_read_only {
+        match self.options.read_only.is_on() {
             true => Err(Failure::text(StatusCode::FORBIDDEN, "Forbidden\r\n")),
             false => Ok(()),
         }

@@ -20,6 +20,7 @@
 
 mod activity;
 mod cell_stream;
+mod csrf;
 mod error_page;
 mod failure;
 mod gateway;
@@ -38,9 +39,13 @@ mod response;
 mod route;
 mod row_spec;
 mod scanners;
+mod security_headers;
 mod server;
 mod xml;
 
+pub use csrf::{BrowserPatterns, CsrfProtection};
 pub use hblite_wire::complaints::Complaints;
+pub use hblite_wire::read_only::ReadOnly;
 pub use options::{RestLimits, RestOptions};
+pub use security_headers::SecurityHeaders;
 pub use server::RestServer;

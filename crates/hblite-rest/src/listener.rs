@@ -15,11 +15,11 @@ use bytes::Bytes;
 use hblite_wire::memory::{MemoryAccount, MemoryCharge, Room};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
-use hyper::header::{CONTENT_LENGTH, HeaderName, HeaderValue};
+use hyper::header::CONTENT_LENGTH;
 use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request as HttpRequest, Response as HttpResponse, StatusCode};
+use hyper::{HeaderMap, Request as HttpRequest, Response as HttpResponse, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -139,7 +139,7 @@ async fn answer(
     if has_body && MALFORMED.contains(&response.status) {
         shared.complain(&client, &format_args!("{name}: {}", response.status));
     }
-    Ok(outgoing(response))
+    Ok(outgoing(response, &shared.gateway.headers))
 }
 
 /// Reads the body of a request, as it was sent, into memory that is charged as it arrives.
@@ -209,18 +209,11 @@ fn too_large(size_max: usize) -> Response {
 }
 
 /// Adds the headers that all responses have.
-fn outgoing(response: Response) -> HttpResponse<Outgoing> {
-    const EVERYWHERE: [(&str, &str); 3] = [
-        ("x-frame-options", "DENY"),
-        ("x-content-type-options", "nosniff"),
-        ("x-xss-protection", "1; mode=block"),
-    ];
+fn outgoing(response: Response, everywhere: &HeaderMap) -> HttpResponse<Outgoing> {
     let mut outgoing = HttpResponse::new(Outgoing(response.body));
     *outgoing.status_mut() = response.status;
     let headers = outgoing.headers_mut();
-    for (name, value) in EVERYWHERE {
-        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
-    }
+    headers.clone_from(everywhere);
     headers.extend(response.headers);
     outgoing
 }

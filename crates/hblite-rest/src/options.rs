@@ -7,6 +7,10 @@ use std::time::Duration;
 use hblite_model::{Error, RegionLocator, Result, setters};
 use hblite_wire::complaints::Complaints;
 use hblite_wire::memory::MemoryBudget;
+use hblite_wire::read_only::ReadOnly;
+
+use crate::csrf::CsrfProtection;
+use crate::security_headers::SecurityHeaders;
 
 const MIB: usize = 1024 * 1024;
 /// More threads than this are a mistake.
@@ -27,8 +31,13 @@ pub struct RestOptions {
     /// How to find the server of a region. Default: the one that [`hblite::Admin::locate_region`]
     /// names.
     pub locate: Option<RegionLocator>,
-    /// Whether clients may only read. Default false (`hbase.rest.readonly`).
-    pub is_read_only: bool,
+    /// Whether clients may only read; can change while the gateway serves. Default off
+    /// (`hbase.rest.readonly`).
+    pub read_only: ReadOnly,
+    /// Whether browsers need a header of their own for changes. Default no.
+    pub csrf: CsrfProtection,
+    /// Headers of every response that limit what browsers do with it.
+    pub security_headers: SecurityHeaders,
     /// The memory for requests, answers and scanners, which may be shared with other servers of the
     /// process. Default: one of [`RestLimits::memory_max_bytes`].
     pub memory: Option<Arc<MemoryBudget>>,
@@ -45,7 +54,9 @@ impl Default for RestOptions {
             port: 8080,
             advertise: None,
             locate: None,
-            is_read_only: false,
+            read_only: ReadOnly::default(),
+            csrf: CsrfProtection::default(),
+            security_headers: SecurityHeaders::default(),
             memory: None,
             complaints: None,
             limits: RestLimits::default(),
@@ -135,7 +146,9 @@ setters! { RestOptions:
     with_port sets port: u16;
     with_advertise sets advertise: impl Into<Option<String>>;
     with_locate sets locate: impl Into<Option<RegionLocator>>;
-    with_read_only sets is_read_only: bool;
+    with_read_only sets read_only: impl Into<ReadOnly>;
+    with_csrf sets csrf: CsrfProtection;
+    with_security_headers sets security_headers: SecurityHeaders;
     with_memory sets memory: impl Into<Option<Arc<MemoryBudget>>>;
     with_complaints sets complaints: impl Into<Option<Complaints>>;
     with_limits sets limits: RestLimits;

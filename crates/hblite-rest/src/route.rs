@@ -32,6 +32,9 @@ pub(crate) fn answer(gateway: &Gateway, request: &Request) -> Response {
     if request.method == Method::TRACE {
         return Response::new(StatusCode::FORBIDDEN);
     }
+    if let Some(refusal) = gateway.options.csrf.refusal(request) {
+        return refusal;
+    }
     route(gateway, request).unwrap_or_else(|failure| error_page::answer(request, failure))
 }
 

@@ -57,7 +57,7 @@ impl RestServer {
         let failed = |error| Error::io_of(&format!("cannot listen on {address}"), error);
         let listener = runtime.block_on(TcpListener::bind(address)).map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
-        let gateway = Arc::new(Gateway::new(connection.clone(), options));
+        let gateway = Arc::new(Gateway::new(connection.clone(), options)?);
         let memory = Arc::clone(&gateway.memory);
         runtime.spawn(expire(Arc::clone(&gateway)));
         runtime.spawn(listener::serve(listener, gateway));

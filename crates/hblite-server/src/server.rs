@@ -9,12 +9,13 @@ use std::time::Duration;
 use hblite::{Clock, Connection, Env};
 use hblite_model::{Error, RegionLocator, Result};
 use hblite_wire::memory::MemoryBudget;
+use hblite_wire::read_only::ReadOnly;
 use parking_lot::Mutex;
 use tokio::runtime::Runtime;
 
 use crate::cluster::{Cluster, CurrentCluster, Role, ZooKeeperView};
 use crate::fault_control::Faults;
-use crate::http::{self, Admin, Attached, Pages};
+use crate::http::{self, Admin, Attached, Gateways, Pages};
 use crate::log::Log;
 use crate::options::ServerOptions;
 use crate::ports::ServerPorts;
@@ -49,6 +50,7 @@ pub struct Server {
     state: StateControl,
     view: ServerView,
     pages: Attached,
+    gateways: Gateways,
     /// Open as long as the server runs.
     _master: Mutex<Port>,
 }
@@ -117,16 +119,17 @@ impl Server {
         let faults = Faults::new(cluster.clone(), runtime.handle().clone(), open_ports);
         let state = StateControl::new(cluster.clone(), connection, start_fork);
         let view = ServerView::new(cluster.clone(), Arc::clone(&dispatcher));
-        let pages = Attached::default();
+        let (pages, gateways) = (Attached::default(), Gateways::default());
         if let Some((listener, _)) = http {
             let (cluster, faults, state) = (cluster.clone(), faults.clone(), state.clone());
-            let admin = Admin { cluster, dispatcher, faults, state, pages: Arc::clone(&pages) };
+            let (pages, gateways) = (Arc::clone(&pages), Gateways::clone(&gateways));
+            let admin = Admin { cluster, dispatcher, faults, state, pages, gateways };
             runtime.spawn(http::serve(listener.into_inner(), admin));
         }
         runtime.spawn(tidy(cluster.clone(), log));
         drop(guard);
         let (runtime, _master) = (Some(runtime), Mutex::new(master));
-        Ok(Self { runtime, ports, cluster, faults, state, view, pages, _master })
+        Ok(Self { runtime, ports, cluster, faults, state, view, pages, gateways, _master })
     }
 
     /// The ports that are open.
@@ -175,6 +178,11 @@ impl Server {
     pub fn attach_pages(&self, pages: Arc<dyn Pages>) {
         // Pages that are already attached stay.
         let _ = self.pages.set(pages);
+    }
+
+    /// Lets the admin endpoint make a gateway read-only that serves the same store.
+    pub fn attach_gateway(&self, name: &'static str, read_only: ReadOnly) {
+        self.gateways.attach(name, read_only);
     }
 
     /// Its faults on demand.

@@ -9,6 +9,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use hblite_server::{ServerOptions, TestServer};
+use hblite_wire::read_only::ReadOnly;
 use serde_json::{Value, json};
 use support::{Client, connect, create_table, get};
 
@@ -244,4 +245,19 @@ fn heads_and_bodies_come_in_time_and_connections_do_not_idle() {
     let _ = stream.write_all(&vec![b' '; 100_000]);
     let answer = support::read_to_end(&mut stream);
     assert!(answer.starts_with(b"HTTP/1.1 413"), "{}", String::from_utf8_lossy(&answer));
+}
+
+#[test]
+fn gateways_are_made_read_only() {
+    let server = two_servers();
+    let http = Http::of(&server);
+    let read_only = ReadOnly::default();
+    server.server().attach_gateway("rest", read_only.clone());
+    assert_eq!(http.json("/gateways"), json!({ "rest": { "read_only": false } }));
+    assert_eq!(http.post("/gateways/rest", json!({ "read_only": true })).0, 200);
+    assert!(read_only.is_on());
+    assert_eq!(http.json("/gateways"), json!({ "rest": { "read_only": true } }));
+    let (status, refusal) = http.post("/gateways/thrift", json!({ "read_only": true }));
+    assert_eq!(status, 404, "{refusal}");
+    assert_eq!(http.post("/gateways/rest", json!({ "on": true })).0, 422);
 }

@@ -107,6 +107,12 @@ impl Fault {
         Self::Io(IoFailure { class, text: text.to_owned(), is_remote: true, can_retry: true })
     }
 
+    /// The gateway only reads.
+    pub(crate) fn read_only() -> Self {
+        let error = Error::do_not_retry("Thrift Server is in Read-only mode.");
+        Self::Io(IoFailure::new(&error, false))
+    }
+
     /// An `IllegalArgumentException` where the method declares `IllegalArgument`.
     pub(crate) fn illegal_argument(error: &Error) -> Self {
         Self::IllegalArgument(error.to_java_string())

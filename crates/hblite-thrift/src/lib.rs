@@ -33,6 +33,7 @@ mod v1;
 mod v2;
 
 pub use hblite_wire::complaints::Complaints;
+pub use hblite_wire::read_only::ReadOnly;
 
 pub use gateway::{ThriftGateway, ThriftPorts, ThriftVersion, answer_bytes};
 pub use options::{ThriftLimits, ThriftOptions};

@@ -7,6 +7,7 @@ use std::time::Duration;
 use hblite_model::{Error, RegionLocator, Result, setters};
 use hblite_wire::complaints::Complaints;
 use hblite_wire::memory::MemoryBudget;
+use hblite_wire::read_only::ReadOnly;
 
 const MIB: usize = 1024 * 1024;
 
@@ -26,6 +27,9 @@ pub struct ThriftOptions {
     /// How to find the server of a region. Default: the one that [`hblite::Admin::locate_region`]
     /// names.
     pub locate: Option<RegionLocator>,
+    /// Whether clients of Thrift 2 may only read and change tables; can change while the gateway
+    /// serves. Default off (`hbase.thrift.readonly`, which HBase's Thrift 1 does not know).
+    pub read_only: ReadOnly,
     /// What clients may do.
     pub limits: ThriftLimits,
     /// The budget for requests, answers and scanners, if it is shared with another server or
@@ -43,6 +47,7 @@ impl Default for ThriftOptions {
             thrift2_port: None,
             cluster_id: String::new(),
             locate: None,
+            read_only: ReadOnly::default(),
             limits: ThriftLimits::default(),
             memory: None,
             complaints: None,
@@ -130,6 +135,7 @@ setters! { ThriftOptions:
     with_thrift2_port sets thrift2_port: impl Into<Option<u16>>;
     with_cluster_id sets cluster_id: impl Into<String>;
     with_locate sets locate: impl Into<Option<RegionLocator>>;
+    with_read_only sets read_only: impl Into<ReadOnly>;
     with_limits sets limits: ThriftLimits;
     with_memory sets memory: impl Into<Option<Arc<MemoryBudget>>>;
     with_complaints sets complaints: impl Into<Option<Complaints>>;

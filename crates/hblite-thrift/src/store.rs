@@ -44,6 +44,14 @@ impl Store {
         &self.memory
     }
 
+    /// Refuses changes of rows if the gateway only reads.
+    pub(crate) fn check_writable(&self) -> Answer<()> {
+        match self.options.read_only.is_on() {
+            true => Err(Fault::read_only()),
+            false => Ok(()),
+        }
+    }
+
     pub(crate) fn admin(&self) -> Admin {
         self.connection.admin()
     }

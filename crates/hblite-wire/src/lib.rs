@@ -14,6 +14,7 @@
 //! - [`exception`] is the only place where errors become Java exceptions
 //! - [`complaints`] are lines about malformed input, at most so many in a minute
 //! - [`memory`] is the budget that requests and answers are charged to
+//! - [`read_only`] is the switch that keeps clients of a gateway from changing anything
 //! - [`convert`] converts messages to operations and results to messages
 //! - [`tree`] shows messages by the names of their fields; [`recording`] is a file of calls
 //!
@@ -33,6 +34,7 @@ mod machine;
 pub mod memory;
 pub mod pb;
 pub mod preamble;
+pub mod read_only;
 #[cfg(feature = "recording")]
 pub mod recording;
 mod shape;

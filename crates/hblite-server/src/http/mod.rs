@@ -14,6 +14,7 @@
 //! | `POST /checkpoints/<name>/rewind` | returns to one |
 //! | `GET /forks`, `POST /forks`, `DELETE /forks/7`, `DELETE /forks` | independent servers |
 //! | `GET /clock`, `POST /clock` | the store's clock |
+//! | `GET /gateways`, `POST /gateways/<name>` | which gateways are read-only |
 //! | `/console/…` | attached pages ([`Pages`]) |
 //!
 //! `listener` keeps connections few and short. A posted body is JSON and must declare that as its
@@ -21,6 +22,7 @@
 //! a host name of this machine.
 
 mod control;
+mod gateways;
 mod listener;
 mod metrics;
 mod page_server;
@@ -45,6 +47,7 @@ use crate::cluster::CurrentCluster;
 use crate::fault_control::Faults;
 use crate::rpc::Dispatcher;
 use crate::state_control::StateControl;
+pub(crate) use gateways::Gateways;
 use listener::Terms;
 pub use page_server::PageServer;
 pub(crate) use pages::Attached;
@@ -58,6 +61,7 @@ pub(crate) struct Admin {
     pub(crate) faults: Faults,
     pub(crate) state: StateControl,
     pub(crate) pages: Attached,
+    pub(crate) gateways: Gateways,
 }
 
 /// The memory that an answer needs per region that it may name, while it is built and sent.
@@ -97,6 +101,8 @@ pub(crate) async fn serve(listener: TcpListener, admin: Admin) {
         .route("/forks", get(state::forks).post(state::fork).delete(state::close_forks))
         .route("/forks/{id}", delete(state::close_fork))
         .route("/clock", get(state::clock).post(state::set_clock))
+        .route("/gateways", get(gateways::list))
+        .route("/gateways/{name}", post(gateways::set))
         .fallback(pages::fallback)
         .layer(middleware::from_fn_with_state(admin.clone(), check_host))
         .with_state(admin.clone());
@@ -107,11 +113,10 @@ async fn help(State(admin): State<Admin>, headers: HeaderMap) -> Response {
     if pages::wants_html(&headers) && admin.pages.get().is_some() {
         return (StatusCode::SEE_OTHER, [(header::LOCATION, "/console/")]).into_response();
     }
-    "hblite: GET /health, /status, /metrics, /faults, /console/, /checkpoints, /forks, /clock; \
-     POST /faults, /regions/NAME/{move,split,assign,unassign}, \
-     /servers/NUMBER/{crash,restart}, /checkpoints, \
-     /checkpoints/NAME/rewind, /forks, /clock; DELETE /faults, /faults/ID, /checkpoints/NAME, \
-     /forks, /forks/ID\n"
+    "hblite: GET /health, /status, /metrics, /faults, /console/, /checkpoints, /forks, /clock, \
+     /gateways; POST /faults, /regions/NAME/{move,split,assign,unassign}, \
+     /servers/NUMBER/{crash,restart}, /checkpoints, /checkpoints/NAME/rewind, /forks, /clock, \
+     /gateways/NAME; DELETE /faults, /faults/ID, /checkpoints/NAME, /forks, /forks/ID\n"
         .into_response()
 }
 

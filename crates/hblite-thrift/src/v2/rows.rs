@@ -36,6 +36,7 @@ impl Handler {
     }
 
     pub(super) fn put(&self, table: Bytes, put: TPut) -> Answer<()> {
+        self.store.check_writable()?;
         let is_negative = |cell: &TColumnValue| cell.timestamp.is_some_and(|time| time < 0);
         let put_value = convert::put(&put)?;
         if let Some(cell) = put.column_values.0.iter().find(|cell| is_negative(cell)) {
@@ -47,11 +48,13 @@ impl Handler {
     }
 
     pub(super) fn put_multiple(&self, table: Bytes, puts: List<TPut>) -> Answer<()> {
+        self.store.check_writable()?;
         let puts: Result<Vec<_>> = puts.0.iter().map(convert::put).collect();
         self.store.write_all(&table, puts?.into_iter().map(Mutation::from))
     }
 
     pub(super) fn delete_single(&self, table: Bytes, delete: TDelete) -> Answer<()> {
+        self.store.check_writable()?;
         Ok(self.store.table(&table)?.delete(&convert::delete(&delete)?)?)
     }
 
@@ -61,6 +64,7 @@ impl Handler {
         table: Bytes,
         deletes: List<TDelete>,
     ) -> Answer<List<TDelete>> {
+        self.store.check_writable()?;
         let deletes: Result<Vec<_>> = deletes.0.iter().map(convert::delete).collect();
         self.store.write_all(&table, deletes?.into_iter().map(Mutation::from))?;
         Ok(List::default())
@@ -75,6 +79,7 @@ impl Handler {
         value: Option<Bytes>,
         put: TPut,
     ) -> Answer<bool> {
+        self.store.check_writable()?;
         let check = condition(&row, &family, &qualifier, value);
         self.check(&table, check.then(convert::put(&put)?))
     }
@@ -88,6 +93,7 @@ impl Handler {
         value: Option<Bytes>,
         delete: TDelete,
     ) -> Answer<bool> {
+        self.store.check_writable()?;
         let check = condition(&row, &family, &qualifier, value);
         self.check(&table, check.then(convert::delete(&delete)?))
     }
@@ -103,6 +109,7 @@ impl Handler {
         value: Option<Bytes>,
         mutations: TRowMutations,
     ) -> Answer<bool> {
+        self.store.check_writable()?;
         let operator = convert::compare_operator(operator).ok_or(Fault::Missing("compareOp"))?;
         let mutations = convert::row_mutations(&mutations)?;
         let count = mutations.mutations().len();
@@ -124,6 +131,7 @@ impl Handler {
     }
 
     pub(super) fn mutate_row(&self, table: Bytes, mutations: TRowMutations) -> Answer<()> {
+        self.store.check_writable()?;
         let mutations = convert::row_mutations(&mutations)?;
         mutations.check()?;
         if mutations.mutations().is_empty() {
@@ -137,10 +145,12 @@ impl Handler {
     }
 
     pub(super) fn increment(&self, table: Bytes, increment: TIncrement) -> Answer<RowAnswer> {
+        self.store.check_writable()?;
         Ok(RowAnswer(self.store.table(&table)?.increment(&convert::increment(&increment))?))
     }
 
     pub(super) fn append(&self, table: Bytes, append: TAppend) -> Answer<RowAnswer> {
+        self.store.check_writable()?;
         Ok(RowAnswer(self.store.table(&table)?.append(&convert::append(&append))?))
     }
 
