@@ -36,6 +36,8 @@ public final class Cluster implements AutoCloseable {
       Set.of(
           "hbase.catalogjanitor.interval",
           "hbase.client.scanner.timeout.period",
+          "hbase.http.filter.csp.value",
+          "hbase.http.filter.hsts.value",
           "hbase.hregion.max.filesize",
           "hbase.hregion.memstore.block.multiplier",
           "hbase.hregion.memstore.flush.size",
@@ -46,9 +48,13 @@ public final class Cluster implements AutoCloseable {
           "hbase.hstore.compaction.ratio",
           "hbase.hregion.majorcompaction",
           "hbase.master.cleaner.snapshot.interval",
+          "hbase.rest-csrf.browser-useragents-regex",
+          "hbase.rest.csrf.enabled",
+          "hbase.rest.readonly",
           "hbase.server.keyvalue.maxsize",
           "hbase.server.scanner.max.result.size",
-          "hbase.table.sanity.checks");
+          "hbase.table.sanity.checks",
+          "hbase.thrift.readonly");
 
   private static final Pattern NAMED_PORT = Pattern.compile("\"(\\w+)_port\":(\\d+)");
   private static final Pattern PORT = Pattern.compile("[:\\s](\\d{2,5})\\b");

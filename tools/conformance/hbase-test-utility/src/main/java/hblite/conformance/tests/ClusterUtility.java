@@ -36,7 +36,7 @@ public abstract class ClusterUtility extends HBaseZKTestingUtility {
   }
 
   protected static Configuration defaultConfiguration() {
-    return HBaseConfiguration.create();
+    return HBaseConfiguration.addHbaseResources(new TestConfiguration());
   }
 
   public MiniHBaseCluster startMiniCluster() throws Exception {
@@ -103,6 +103,7 @@ public abstract class ClusterUtility extends HBaseZKTestingUtility {
     if (cluster != null) {
       cluster.close();
       cluster = null;
+      conf.setInt(Endpoint.PORT, 0);
     }
     cleanupTestDir();
   }

@@ -63,6 +63,11 @@ final class Endpoint {
     return status().get("scanners").getAsInt();
   }
 
+  /** Keeps clients of a gateway from changing anything, or lets them. */
+  void setReadOnly(String gateway, boolean isReadOnly) throws IOException {
+    send("/gateways/" + gateway, "{\"read_only\":" + isReadOnly + "}");
+  }
+
   /** Kills the region server at this port; the others get its regions at once. */
   void crash(int port) throws IOException {
     for (JsonElement each : servers()) {
