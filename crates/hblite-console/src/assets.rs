@@ -29,6 +29,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("rows.js", SCRIPT, include_str!("page/rows.js")),
     ("heat.js", SCRIPT, include_str!("page/heat.js")),
     ("prompt.js", SCRIPT, include_str!("page/prompt.js")),
+    ("server.js", SCRIPT, include_str!("page/server.js")),
 ];
 
 /// The file below `/console/` with this name.

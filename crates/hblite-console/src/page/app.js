@@ -1,62 +1,16 @@
-// Pages, the theme, and requests to the server.
+// Opens and updates pages, and sets the theme.
 
 import { el, failure, show } from "./dom.js";
 import { heat } from "./heat.js";
-import { overview } from "./overview.js";
+import { overview, target } from "./overview.js";
 import { table, tables } from "./tables.js";
 import { prompt } from "./prompt.js";
 import { rows } from "./rows.js";
+import { ask } from "./server.js";
 
 const main = document.getElementById("main");
 const health = document.getElementById("health");
 const PERIOD = 5000;
-
-// The token comes in the part of the address that browsers do not send, and does not stay there.
-const given = /^#token=([0-9a-f]{32})$/.exec(location.hash);
-if (given) {
-  sessionStorage.setItem("token", given[1]);
-  history.replaceState(null, "", "#/overview");
-}
-
-export const token = {
-  get: () => sessionStorage.getItem("token") ?? "",
-  set: (text) => sessionStorage.setItem("token", text.trim()),
-};
-
-async function answerOf(response) {
-  const answer = await response.json().catch(() => ({}));
-  if (!response.ok) {
-    const error = new Error(answer.error ?? `the server answered ${response.status}`);
-    error.status = response.status;
-    throw error;
-  }
-  return answer;
-}
-
-/// Asks for something that changes nothing.
-export async function ask(call, parameters = {}) {
-  const query = new URLSearchParams(
-    Object.entries(parameters).filter(([, value]) => value !== "" && value !== undefined));
-  let response;
-  try {
-    response = await fetch(`api/${call}?${query}`);
-  } catch {
-    throw new Error("the server does not answer");
-  }
-  return answerOf(response);
-}
-
-/// Asks for something that needs the token.
-export async function change(call, body) {
-  const headers = { "Content-Type": "application/json", "X-Hblite-Token": token.get() };
-  return answerOf(await fetch(`api/${call}`, { method: "POST", headers, body: JSON.stringify(body) }));
-}
-
-export const link = (page, parameters = {}) => {
-  const query = new URLSearchParams(
-    Object.entries(parameters).filter(([, value]) => value !== "" && value !== undefined)).toString();
-  return `#/${page}${query && `?${query}`}`;
-};
 
 const PAGES = { overview, tables, table, rows, heat, prompt };
 let current = null;
@@ -115,13 +69,6 @@ document.getElementById("theme").addEventListener("click", () => {
   theme(chosen());
   current?.redraw?.();
 });
-
-export function target(answer) {
-  const kind = { store: "store", server: "server of", cluster: "cluster" }[answer.mode];
-  const place = document.getElementById("target");
-  place.textContent = `${kind} ${answer.name}`;
-  place.title = answer.name;
-}
 
 addEventListener("hashchange", open);
 setInterval(update, PERIOD);

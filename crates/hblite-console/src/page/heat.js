@@ -1,8 +1,8 @@
 // The heat map of a table: time to the right, keys downwards, brightness by requests or bytes.
 
-import { ask, link } from "./app.js";
 import { card, csv, el, empty, failure, head, save, show } from "./dom.js";
 import { bytes, number, range, time } from "./format.js";
+import { ask, link } from "./server.js";
 
 const STOPS = ["000004", "1b0c41", "4a0c6b", "781c6d", "a52c60", "cf4446", "ed6925", "fb9b06",
   "f7d13d", "fcffa4"].map((hex) => [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16)));

@@ -1,8 +1,8 @@
 // The whole store, server or cluster.
 
-import { ask, link, target } from "./app.js";
 import { card, dataTable, el, empty, failure, figures, head, show, svg } from "./dom.js";
 import { bytes, dateTime, duration, number, range, time } from "./format.js";
+import { ask, link } from "./server.js";
 
 const WIDTH = 640, HEIGHT = 190, LEFT = 46, BOTTOM = 20, TOP = 8;
 
@@ -129,4 +129,12 @@ function chart(series, lines, label) {
     return el("span", {}, mark, `${name}: ${number(series[name].at(-1))}/s`);
   });
   return el("div", { class: "body chart" }, picture, el("div", { class: "legend" }, key));
+}
+
+/// Shows in the head of the page which store, server or cluster this is.
+export function target(answer) {
+  const kind = { store: "store", server: "server of", cluster: "cluster" }[answer.mode];
+  const place = document.getElementById("target");
+  place.textContent = `${kind} ${answer.name}`;
+  place.title = answer.name;
 }

@@ -1,8 +1,8 @@
 // The shell's language in the browser.
 
-import { ask, change, token } from "./app.js";
 import { card, el, head, save, show } from "./dom.js";
 import { duration } from "./format.js";
+import { ask, change, token } from "./server.js";
 
 /// Entries that are kept on the page.
 const ENTRIES_MAX = 200;

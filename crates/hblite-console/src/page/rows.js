@@ -1,8 +1,8 @@
 // Rows of a table, a page at a time.
 
-import { ask, link } from "./app.js";
 import { card, csv, el, empty, failure, head, save, show } from "./dom.js";
 import { DECODINGS, bytes, dateTime, decode, fromBase64 } from "./format.js";
+import { ask, link } from "./server.js";
 
 const FIELDS = ["start", "stop", "prefix", "columns", "filter", "versions", "limit"];
 

@@ -1,8 +1,8 @@
 // The list of tables, and one table with its families and regions.
 
-import { ask, link } from "./app.js";
 import { card, dataTable, el, exports, figures, head, show } from "./dom.js";
 import { bytes, number, range } from "./format.js";
+import { ask, link } from "./server.js";
 
 export async function tables(page) {
   page.system = false;
