@@ -69,10 +69,20 @@ impl Layout {
         dir: &Path,
         shape: Shape,
     ) -> Result<Retired> {
+        self.retire(fs, dir, shape, Self::remove_dir)
+    }
+
+    fn retire(
+        &self,
+        fs: &dyn FileSystem,
+        dir: &Path,
+        shape: Shape,
+        remove: impl FnOnce(&Self, &dyn FileSystem, &Path) -> Result<Retired>,
+    ) -> Result<Retired> {
         let foreign = foreign_entry(fs, dir, shape);
         match foreign.map_err(|error| Error::io("cannot list", dir, error))? {
             Some(_) => self.keep(fs, dir),
-            None => self.remove_dir(fs, dir),
+            None => remove(self, fs, dir),
         }
     }
 
@@ -205,11 +215,7 @@ impl Layout {
         dir: &Path,
         shape: Shape,
     ) -> Result<Retired> {
-        let foreign = foreign_entry(fs, dir, shape);
-        match foreign.map_err(|error| Error::io("cannot list", dir, error))? {
-            Some(_) => self.keep(fs, dir),
-            None => self.remove_in_place(fs, dir),
-        }
+        self.retire(fs, dir, shape, Self::remove_in_place)
     }
 
     /// Removes a directory if nothing is in it.
