@@ -10,10 +10,10 @@ use hblite::{
     BloomType, ColumnFamilyDescriptor, Compression, Connection, DataBlockEncoding, EngineOptions,
     Get, ManualClock, Options, Put, Result, Scan, TableDescriptor,
 };
-use hblite_env::{FileSystem, MemFileSystem};
+use hblite_env::MemFileSystem;
 use hblite_hfile::HFileReader;
 
-use testkit::{STORE, env, name};
+use testkit::{STORE, env, files_below, name};
 
 const ROWS: usize = 2_000;
 
@@ -51,8 +51,10 @@ impl Store {
 
     /// The table's files, the oldest first.
     fn files(&self) -> Vec<HFileReader> {
-        let mut paths = Vec::new();
-        collect(&self.fs, &Path::new(STORE).join("data/default/t"), &mut paths);
+        let table = Path::new(STORE).join("data/default/t");
+        let mut paths = files_below(&self.fs, &table);
+        // Settings, manifests and unfinished files are in files or directories with a dot in front.
+        paths.retain(|path| !path.to_str().expect("text").contains("/."));
         let open = |path: &PathBuf| HFileReader::open(&self.fs, path, None).expect("a sound file");
         let mut files: Vec<HFileReader> = paths.iter().map(open).collect();
         files.sort_by_key(|file| file.max_sequence_id());
@@ -79,18 +81,6 @@ impl Store {
 
 fn row(number: usize) -> String {
     format!("row-{number:06}")
-}
-
-fn collect(fs: &dyn FileSystem, dir: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs.list_dir(dir).expect("it is there") {
-        let path = dir.join(&entry.name);
-        match entry.is_dir {
-            true if entry.name.starts_with('.') => {}
-            true => collect(fs, &path, files),
-            false if entry.name.starts_with('.') => {}
-            false => files.push(path),
-        }
-    }
 }
 
 fn family() -> ColumnFamilyDescriptor {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hblite::{Connection, EngineOptions, Env, NamespaceDescriptor, Options, Scan};
 use hblite_engine::{export_snapshot, import_snapshot};
-use hblite_env::{FileSystem, MemFileSystem};
+use hblite_env::{FileSystem, MemFileSystem, files_below};
 
 const STORE: &str = "/store";
 const EXPORT: &str = "/export";
@@ -69,12 +69,7 @@ fn cells(fs: &MemFileSystem, dir: &str, snapshot: &str) -> Vec<String> {
 }
 
 fn files(fs: &MemFileSystem, dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs.list_dir(dir).unwrap_or_default() {
-        let path = dir.join(entry.name);
-        if entry.is_dir { found.extend(files(fs, &path)) } else { found.push(path) }
-    }
-    found
+    files_below(fs, dir).unwrap_or_default()
 }
 
 #[test]

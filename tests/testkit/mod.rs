@@ -63,12 +63,7 @@ pub(crate) fn check(fs: &(impl FileSystem + Clone + 'static)) -> CheckReport {
 
 /// Every file below a directory, none if there is no such directory.
 pub(crate) fn files_below(fs: &dyn FileSystem, dir: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in fs.list_dir(dir).unwrap_or_default() {
-        let path = dir.join(&entry.name);
-        if entry.is_dir { files.extend(files_below(fs, &path)) } else { files.push(path) }
-    }
-    files
+    hblite_env::files_below(fs, dir).unwrap_or_default()
 }
 
 /// Copies the files below `from` to the same paths below `to`, and makes them durable.

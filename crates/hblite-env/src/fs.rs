@@ -160,6 +160,19 @@ pub(crate) fn read_all(file: &dyn ReadableFile, length: u64) -> io::Result<Vec<u
     Ok(content)
 }
 
+/// Every file below a directory, at any depth, in the order in which directories are listed.
+///
+/// # Errors
+/// Those of the file system; `NotFound` if there is no such directory.
+pub fn files_below(fs: &dyn FileSystem, dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs.list_dir(dir)? {
+        let path = dir.join(&entry.name);
+        if entry.is_dir { files.extend(files_below(fs, &path)?) } else { files.push(path) }
+    }
+    Ok(files)
+}
+
 /// Makes a durable copy of a file in another file system; an existing target is an error. The name
 /// is not durable yet.
 ///

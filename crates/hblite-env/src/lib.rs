@@ -25,7 +25,10 @@ use std::sync::Arc;
 pub use clock::{AdjustableClock, Clock, ClockMode, ManualClock, SystemClock};
 pub use crash_fs::{CrashFileSystem, Losses};
 pub use fault_fs::{Fault, FaultFileSystem, Operation};
-pub use fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile, copy_between};
+pub use fs::{
+    DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile, copy_between,
+    files_below,
+};
 pub use image::{ImagePart, LargeFiles, image};
 pub use mapping::Mapping;
 pub use mem_fs::MemFileSystem;

@@ -12,7 +12,7 @@ use hblite::{
     ColumnFamilyDescriptor, Connection, EngineOptions, Env, Options, Put, Result, Scan,
     SnapshotOptions, SystemTables, TableDescriptor,
 };
-use hblite_env::{FileSystem, MemFileSystem};
+use hblite_env::{FileSystem, MemFileSystem, files_below};
 use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
 use hblite_model::{Cell, CellComparator, CellType};
 
@@ -71,22 +71,8 @@ fn write() -> Files {
         connection.close()
     };
     fill().expect("nothing fails");
-    let mut files = Vec::new();
-    list(&fs, Path::new(STORE), &mut files);
-    files
-}
-
-fn list(fs: &MemFileSystem, dir: &Path, files: &mut Files) {
-    for entry in fs.list_dir(dir).expect("a directory") {
-        let path = dir.join(entry.name);
-        match entry.is_dir {
-            true => list(fs, &path, files),
-            false => {
-                let content = fs.read(&path).expect("a file");
-                files.push((path, content));
-            }
-        }
-    }
+    let files = files_below(&fs, Path::new(STORE)).expect("a directory");
+    files.into_iter().map(|path| (path.clone(), fs.read(&path).expect("a file"))).collect()
 }
 
 /// The bytes as they are, or as the fields of a sealed message.

@@ -12,7 +12,7 @@ use hblite::{
     TableDescriptor,
 };
 use hblite_engine::{export_snapshot, import_snapshot};
-use hblite_env::{FileSystem, MemFileSystem};
+use hblite_env::{FileSystem, MemFileSystem, files_below};
 
 const FROM: &str = "/from";
 const EXPORT: &str = "/export";
@@ -39,11 +39,9 @@ static BASE: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(|| {
         connection.close().expect("closed");
     }
     export_snapshot(&env(&fs), Path::new(FROM), "s", Path::new(EXPORT)).expect("an export");
-    let mut files = Vec::new();
-    for dir in [EXPORT, STORE] {
-        list(&fs, Path::new(dir), &mut files);
-    }
-    files
+    let below = |dir: &str| files_below(&fs, Path::new(dir)).expect("a directory");
+    let files = [EXPORT, STORE].into_iter().flat_map(below);
+    files.map(|path| (path.clone(), fs.read(&path).expect("a file"))).collect()
 });
 
 fn env(fs: &MemFileSystem) -> Env {
@@ -56,19 +54,6 @@ fn open(fs: &MemFileSystem, dir: &str) -> hblite::Result<Connection> {
         .with_split_enabled(false)
         .with_scrub_period_ms(None);
     Options::new().engine(engine).env(env(fs)).open(dir)
-}
-
-fn list(fs: &MemFileSystem, dir: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
-    for entry in fs.list_dir(dir).expect("a directory") {
-        let path = dir.join(entry.name);
-        match entry.is_dir {
-            true => list(fs, &path, files),
-            false => {
-                let content = fs.read(&path).expect("a file");
-                files.push((path, content));
-            }
-        }
-    }
 }
 
 fn changed(content: &[u8], choice: u8, bytes: &[u8]) -> Vec<u8> {

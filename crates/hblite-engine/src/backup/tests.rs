@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hblite_env::{
     CrashFileSystem, Env, Fault, FaultFileSystem, FileSystem, MemFileSystem, Operation, Random,
-    SeededRandom,
+    SeededRandom, files_below,
 };
 use hblite_model::{
     ColumnFamilyDescriptor, CompactRequest, Durability, Exception, Put, Result, Scan,
@@ -59,21 +59,9 @@ impl World {
     }
 
     fn files(&self, dir: &str) -> Vec<(PathBuf, Vec<u8>)> {
-        let mut files = Vec::new();
-        collect(self.fs.as_ref(), Path::new(dir), &mut files);
-        files.retain(|(path, _)| !path.ends_with("LOCK"));
-        files
-    }
-}
-
-fn collect(fs: &dyn FileSystem, dir: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
-    for entry in fs.list_dir(dir).unwrap() {
-        let path = dir.join(&entry.name);
-        if entry.is_dir {
-            collect(fs, &path, files);
-        } else {
-            files.push((path.clone(), fs.read(&path).unwrap()));
-        }
+        let mut files = files_below(self.fs.as_ref(), Path::new(dir)).unwrap();
+        files.retain(|path| !path.ends_with("LOCK"));
+        files.into_iter().map(|path| (path.clone(), self.fs.read(&path).unwrap())).collect()
     }
 }
 

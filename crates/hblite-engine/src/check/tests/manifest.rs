@@ -164,8 +164,7 @@ fn an_older_manifest_loses_nothing() {
             if round == 3 {
                 engine.compact(CompactRequest::table(name("t")).major()).unwrap();
             }
-            let mut files = Vec::new();
-            collect(&fs, &Path::new(DIR).join("data/default"), &mut files);
+            let mut files = files_below(&fs, &Path::new(DIR).join("data/default")).unwrap();
             files.retain(|path| path.ends_with(MANIFEST_FILE));
             older.push(files.into_iter().map(|p| (p.clone(), fs.read(&p).unwrap())).collect());
         }

@@ -11,7 +11,7 @@ mod small_files;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_env::{Env, FileSystem, ManualClock, MemFileSystem, SeededRandom};
+use hblite_env::{Env, FileSystem, ManualClock, MemFileSystem, SeededRandom, files_below};
 use hblite_model::{BloomType, ColumnFamilyDescriptor, Delete, Put, TableDescriptor, TableName};
 
 use super::{CheckReport, FindingKind, check};
@@ -73,8 +73,7 @@ impl TestStore {
 
     /// All files whose path contains this, sorted.
     fn files(&self, part: &str) -> Vec<PathBuf> {
-        let mut files = Vec::new();
-        collect(&self.fs, Path::new(DIR), &mut files);
+        let mut files = files_below(&self.fs, Path::new(DIR)).unwrap();
         files.retain(|path| path.to_str().unwrap().contains(part));
         files
     }
@@ -97,13 +96,6 @@ impl TestStore {
     fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let files = self.files("").into_iter().filter(|path| !path.ends_with("LOCK"));
         files.map(|path| (path.clone(), self.fs.read(&path).unwrap())).collect()
-    }
-}
-
-fn collect(fs: &dyn FileSystem, dir: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs.list_dir(dir).unwrap() {
-        let path = dir.join(&entry.name);
-        if entry.is_dir { collect(fs, &path, files) } else { files.push(path) }
     }
 }
 
