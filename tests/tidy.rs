@@ -223,15 +223,34 @@ fn the_engine_takes_locks_and_threads_from_its_environment() {
     });
 }
 
+/// The files below some folders that are written by hand and that `is_wanted`.
+fn written_files(folders: &[&str], is_wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = folders.iter().map(|folder| root().join(folder)).collect();
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("the folder exists").flatten() {
+            let (path, file_name) = (entry.path(), entry.file_name());
+            let is_made = ["target", "node_modules"].iter().any(|made| file_name == *made);
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && !is_made => folders.push(path),
+                Ok(kind) if kind.is_file() && is_wanted(&path) => files.push(path),
+                _ => {}
+            }
+        }
+    }
+    files
+}
+
+fn end_of_name(path: &Path) -> &str {
+    path.extension().and_then(|end| end.to_str()).unwrap_or_default()
+}
+
 /// The documents, with their paths below the root.
 fn documents() -> Vec<(String, String)> {
-    let mut paths = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
-    for folder in ["docs", "tests/fuzz", "tools/oracle", "tools/conformance"] {
-        let entries = fs::read_dir(root().join(folder)).expect("the folder exists").flatten();
-        let is_document = |path: &PathBuf| path.extension().is_some_and(|end| end == "md");
-        paths.extend(entries.map(|entry| entry.path()).filter(is_document));
-    }
-    assert!(paths.len() > 15, "the documents were found");
+    let folders = ["crates", "docs", "examples", "kits", "tests", "tools"];
+    let mut paths = written_files(&folders, |path| end_of_name(path) == "md");
+    paths.extend(["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root().join(name)));
+    assert!(paths.len() > 50, "the documents were found");
     let text = |path: &PathBuf| fs::read_to_string(path).expect("documents are UTF-8");
     paths.iter().map(|path| (name(path), text(path))).collect()
 }
@@ -327,25 +346,20 @@ fn documents_are_idiomatic() {
     assert!(found.is_empty(), "unidiomatic phrases:\n{}", found.join("\n"));
 }
 
-/// The files of tools and kits in other languages.
+/// The ends of the names of files with comments, except for Rust.
+const LANGUAGES: &[&str] = &["java", "go", "py", "js", "ts", "sh"];
+
+fn is_script(path: &Path) -> bool {
+    fs::read(path).is_ok_and(|content| content.starts_with(b"#!"))
+}
+
+/// The files of tools, kits and examples in other languages.
 fn other_sources() -> Vec<PathBuf> {
-    let mut folders = vec![root().join("tools"), root().join("kits")];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).expect("the folder exists").flatten() {
-            let (path, file_name) = (entry.path(), entry.file_name());
-            let is_made = ["target", "node_modules"].iter().any(|made| file_name == *made);
-            let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() && !is_made => folders.push(path),
-                Ok(kind) if kind.is_file() && ["java", "go", "py", "js"].contains(&end) => {
-                    files.push(path);
-                }
-                _ => {}
-            }
-        }
-    }
-    assert!(files.len() > 30, "the files were found");
+    let files = written_files(&[".ci", "crates", "examples", "kits", "tools"], |path| {
+        let end = end_of_name(path);
+        LANGUAGES.contains(&end) || (end.is_empty() && is_script(path))
+    });
+    assert!(files.len() > 150, "the files were found");
     files
 }
 

@@ -17,7 +17,7 @@ type Fault struct {
 	Seed    uint64   `json:"seed,omitempty"`
 }
 
-// FaultStatus is a fault that is set.
+// FaultStatus is an active fault.
 type FaultStatus struct {
 	ID       uint64 `json:"id"`
 	Seen     uint64 `json:"seen"`
@@ -31,7 +31,7 @@ func (s *Server) SetFault(fault Fault) (uint64, error) {
 	return set.ID, err
 }
 
-// Faults lists the faults that are set.
+// Faults lists the active faults.
 func (s *Server) Faults() ([]FaultStatus, error) {
 	var faults []FaultStatus
 	err := s.Request("GET", "/faults", nil, &faults)

@@ -1,11 +1,11 @@
-// Package hblitetest gives Go tests an HBase of their own: a server in memory that is ready in
+// Package hblitetest gives each Go test its own HBase: a server in memory that is ready in
 // milliseconds.
 //
 //	func TestUsers(t *testing.T) {
 //		server := hblitetest.Start(t)
 //		client := gohbase.NewClient(server.ZooKeeper())
 //
-// A server ends with its test, and with the test process however that ends.
+// A server ends with its test, and with the test process, however that ends.
 package hblitetest
 
 import (
@@ -102,7 +102,7 @@ func Launch(options Options) (*Server, error) {
 // Stop ends the server. A second call does nothing.
 func (s *Server) Stop() { s.stop() }
 
-// Log returns what the server's process has logged: the calls that it answered with an exception. A
+// Log returns the log of the server's process: the calls that it answered with an exception. A
 // fork shares the log of its process.
 func (s *Server) Log() string { return s.process.log.String() }
 
@@ -115,7 +115,7 @@ func (s *Server) RPC() string { return address(s.ports.RPC) }
 // URL returns the address of the admin endpoint.
 func (s *Server) URL() string { return "http://" + address(s.ports.HTTP) }
 
-// Configuration returns what a client of HBase needs in its hbase-site.xml.
+// Configuration returns the settings that a client of HBase needs in its hbase-site.xml.
 func (s *Server) Configuration() map[string]string {
 	return map[string]string{
 		"hbase.zookeeper.quorum":              "127.0.0.1",
@@ -125,7 +125,7 @@ func (s *Server) Configuration() map[string]string {
 
 func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// A transport of its own ignores the proxies of the environment: the server is on this machine.
+// A separate transport ignores the proxies of the environment: the server is on this machine.
 var client = &http.Client{Timeout: time.Minute, Transport: &http.Transport{}}
 
 // Request sends a request to the admin endpoint. The body is sent as JSON unless it is nil; the

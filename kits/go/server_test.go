@@ -138,7 +138,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 }
 
-// The test below runs this one in a process of its own, and kills that.
+// The test below runs this one in its own process, and kills that.
 func TestParent(t *testing.T) {
 	if os.Getenv("HBLITE_TEST_PARENT") == "" {
 		return
@@ -171,7 +171,7 @@ func TestNoServerIsLeftWhenItsParentIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = parent.Wait()
-	// The server closes its connections when it ends, and its ports a moment later.
+	// The server closes its connections when it ends, and its ports shortly afterwards.
 	for late := time.Now().Add(10 * time.Second); time.Now().Before(late); {
 		watch, err := net.Dial("tcp", server)
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Checkpoint keeps the present state of all tables under a name, in place of an earlier one.
+// Checkpoint stores the present state of all tables under a name, and replaces an earlier one.
 func (s *Server) Checkpoint(name string) error {
 	return s.Request("POST", "/checkpoints", map[string]string{"name": name}, nil)
 }
@@ -25,7 +25,7 @@ func (s *Server) DeleteCheckpoint(name string) error {
 	return s.Request("DELETE", "/checkpoints/"+url.PathEscape(name), nil, nil)
 }
 
-// NewFork starts an independent server, with ports of its own, in the state of a checkpoint. It
+// NewFork starts an independent server, with its own ports, in the state of a checkpoint. It
 // ends with Stop, or with s.
 func (s *Server) NewFork(checkpoint string) (*Server, error) {
 	var fork struct {
@@ -60,7 +60,7 @@ type clock struct {
 	NowMs int64 `json:"now_ms"`
 }
 
-// Now is what time it is for the server: timestamps, times to live and scanner leases follow it. It
+// Now is the server's time: timestamps, times to live and scanner leases follow it. It
 // is the real time until StopClock or RunClock; then the clock can be set and advanced.
 func (s *Server) Now() (time.Time, error) {
 	var now clock
@@ -71,7 +71,7 @@ func (s *Server) Now() (time.Time, error) {
 // StopClock stops the clock at its present time; from then on it moves only on request.
 func (s *Server) StopClock() error { return s.setClock("mode", "manual") }
 
-// RunClock lets the clock run on from its present time, independent of the real time.
+// RunClock restarts the clock at its present time, independent of the real time.
 func (s *Server) RunClock() error { return s.setClock("mode", "offset") }
 
 // ResetClock sets the clock to the real time.

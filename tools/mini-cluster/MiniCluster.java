@@ -9,7 +9,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
-/** What the extension of hblite does, on HBase's mini cluster: one for all, tables truncated. */
+/** The same as hblite's extension, on HBase's mini cluster: one for all, tables truncated. */
 public final class MiniCluster implements ParameterResolver, BeforeEachCallback, AfterAllCallback {
   private static HBaseTestingUtility utility;
   private static Connection connection;

@@ -3,7 +3,7 @@
 #
 #   install.sh FROM [DIRECTORY]
 #
-# FROM is the URL or the directory with the files that tools/release/build made. DIRECTORY is where
+# FROM is the URL or the directory of the files that tools/release/build made. DIRECTORY is where
 # the command goes; the default is ~/.local/bin. The file is compared with SHA256SUMS.
 set -eu
 fail() {
@@ -38,7 +38,7 @@ else
     (cd "$work" && shasum -a 256 -c sum >/dev/null) || fail "$file differs from its checksum"
 fi
 mkdir -p "$directory"
-# Into place in one step, also over a running command.
+# Replaces the file in one step, even if the command is running.
 cp "$work/$file" "$directory/.hblite.new"
 chmod 755 "$directory/.hblite.new"
 "$directory/.hblite.new" --version >/dev/null ||

@@ -49,12 +49,12 @@ export class Faults {
 
 /** The clock of a server: timestamps, times to live and scanner leases follow it. */
 export class Clock {
-  /** Whether it may show another time than the real one. */
+  /** Whether it may differ from the real time. */
   readonly isChanged: boolean;
   now(): Promise<Date>;
   /** Stops it at its present time; from then on it moves only on request. */
   stop(): Promise<void>;
-  /** Lets it run on from its present time, independent of the real time. */
+  /** Restarts it at its present time, independent of the real time. */
   run(): Promise<void>;
   /** Sets it to the real time. */
   reset(): Promise<void>;
@@ -64,7 +64,7 @@ export class Clock {
   advance(milliseconds: number): Promise<void>;
 }
 
-/** An HBase of its own for a suite or a test. */
+/** A separate HBase for a suite or a test. */
 export class Server {
   readonly zookeeperPort: number;
   readonly rpcPort: number;
@@ -85,15 +85,17 @@ export class Server {
   crash(server: number, options?: { reassignAfterMs?: number }): Promise<unknown>;
   /** Brings a crashed region server back on its port. */
   restart(server: number): Promise<unknown>;
-  /** Keeps the present state of all tables under a name, in place of an earlier one. */
+  /** Stores the present state of all tables under a name, and replaces an earlier one. */
   checkpoint(name: string): Promise<void>;
-  /** Returns all tables to a checkpoint. Clients stay connected; open scanners end with an error. */
+  /**
+   * Returns all tables to a checkpoint. Clients stay connected; open scanners end with an error.
+   */
   rewind(checkpoint: string): Promise<void>;
   /** Rewinds, clears all faults, and sets the clock to the real time if it was changed. */
   restore(checkpoint: string): Promise<void>;
   /** Forgets a checkpoint. */
   deleteCheckpoint(name: string): Promise<void>;
-  /** Starts an independent server, on ports of its own, in the state of a checkpoint. */
+  /** Starts an independent server, on its own ports, in the state of a checkpoint. */
   fork(checkpoint: string): Promise<Server>;
   /** What the process has logged; a fork shares the log of its process. */
   log(): string;

@@ -15,7 +15,7 @@ async function start(options = {}) {
   return new Server(await server.ready(), server, () => server.stop());
 }
 
-/** An HBase of its own for a suite or a test. */
+/** A separate HBase for a suite or a test. */
 class Server {
   #ready;
   #process;

@@ -109,7 +109,7 @@ test('a server does not keep its process alive, and ends when that is killed', a
   const port = Number(String((await once(waits.stdout, 'data'))[0]));
   assert.equal(await answer(port, 'ruok'), 'imok');
   waits.kill('SIGKILL');
-  // The server closes its connections when it ends, and its ports a moment later.
+  // The server closes its connections when it ends, and its ports shortly afterwards.
   const late = Date.now() + 10_000;
   for (;;) {
     const watch = net.connect(port, '127.0.0.1');

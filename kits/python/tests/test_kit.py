@@ -118,7 +118,7 @@ def test_no_server_is_left_when_its_process_is_killed():
         assert answer(port) == b"imok"
         parent.send_signal(signal.SIGKILL)
         parent.wait()
-    # The server closes its connections when it ends, and its ports a moment later.
+    # The server closes its connections when it ends, and its ports shortly afterwards.
     late = time.monotonic() + 10
     with pytest.raises(ConnectionRefusedError):
         while time.monotonic() < late:

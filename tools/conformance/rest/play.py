@@ -24,7 +24,7 @@ HEADERS = ["content-type", "content-encoding", "cache-control", "allow", "locati
 
 
 def normal(body, kind):
-    """What of a body can be the same in two runs."""
+    """The parts of a body that are the same in every run."""
     try:
         text = body.decode()
     except UnicodeDecodeError:
@@ -32,7 +32,7 @@ def normal(body, kind):
     if kind == "text/plain" and re.match("(Bad request|Not found|Unavailable)\r\n.", text):
         # A stack trace follows the message of an exception.
         text = "".join(text.splitlines(True)[:2])
-    # A server's exception comes with its class twice, and Java explains null in its own words.
+    # A server's exception comes with its class twice, and Java has its own messages for null.
     text = re.sub(r"(\S+Exception): \1: ", r"\1: ", text)
     text = re.sub(r"(NullPointerException)[^\n]*", r"\1", text)
     text = re.sub(r"\b1[5-9]\d{11}\b", "TIME", text)

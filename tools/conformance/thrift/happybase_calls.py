@@ -1,4 +1,4 @@
-"""What programs do with happybase, on a server that `hblite serve` started.
+"""Typical calls of happybase, on a server that `hblite serve` started.
 
 The argument is the port file.
 """

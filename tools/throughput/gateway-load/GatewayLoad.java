@@ -39,7 +39,8 @@ import org.apache.thrift.transport.TMemoryInputTransport;
  * Loads the gateways of hblite and those of HBase in turn, and prints a table.
  *
  * <p>The client costs little, because it shares the processors with what it measures: requests are
- * made with HBase's generated code, and one answer in {@link #LOOKS_AT_EVERY} is decoded and checked.
+ * made with HBase's generated code, and one answer in {@link #LOOKS_AT_EVERY} is decoded and
+ * checked.
  *
  * <p>Arguments: connections, seconds of a turn, rounds, hblite's process id, and for each gateway
  * its name, hblite's port, HBase's port and the process id of HBase's.
@@ -110,7 +111,7 @@ public final class GatewayLoad {
       return calls++ % LOOKS_AT_EVERY == 0;
     }
 
-    /** Does it once, at this row. */
+    /** Runs it once, at this row. */
     abstract void run(Work work, int row) throws IOException, TException;
 
     @Override
@@ -372,7 +373,7 @@ public final class GatewayLoad {
     }
   }
 
-  /** What a turn came to. */
+  /** The result of a turn. */
   private record Turn(double rowsPerSecond, double cpuMicrosPerRow) {}
 
   private static double cpuSeconds(List<Long> processes) throws IOException {

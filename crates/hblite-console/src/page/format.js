@@ -64,7 +64,7 @@ function hex(value) {
   return lines.join("\n");
 }
 
-// Few bytes that are no float make one of a usual size.
+// A few bytes that are not a float rarely give one of a usual size.
 const real = (kind, value) => {
   const size = Math.abs(value);
   return size > 1e-9 && size < 1e15 ? ` (${kind} ${value})` : "";

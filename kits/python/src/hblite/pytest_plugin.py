@@ -58,7 +58,7 @@ def hbase(_hbase_checkpoint, request):
 
 @pytest.fixture
 def hbase_fork(_hbase_checkpoint, request):
-    """An independent server, on ports of its own, for tests that run in parallel."""
+    """An independent server, on its own ports, for tests that run in parallel."""
     with _hbase_checkpoint.fork(CHECKPOINT) as server:
         request.node._hblite_log = server.log
         yield server

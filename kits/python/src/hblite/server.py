@@ -99,7 +99,7 @@ class _Process:
 
 
 class Server:
-    """An HBase of its own for a suite or a test."""
+    """A separate HBase for a suite or a test."""
 
     def __init__(self, process: _Process, ports: Dict[str, Any], stop: Callable[[], None]):
         self._process = process
@@ -143,7 +143,7 @@ class Server:
 
     @property
     def configuration(self) -> Dict[str, str]:
-        """What a client of HBase needs in its ``hbase-site.xml``."""
+        """The settings that a client of HBase needs in its ``hbase-site.xml``."""
         return {
             "hbase.zookeeper.quorum": "127.0.0.1",
             "hbase.zookeeper.property.clientPort": str(self.zookeeper_port),
@@ -183,7 +183,7 @@ class Server:
         self.request("POST", f"/servers/{server}/restart", {})
 
     def checkpoint(self, name: str) -> None:
-        """Keeps the present state of all tables under a name, in place of an earlier one."""
+        """Stores the present state of all tables under a name, and replaces an earlier one."""
         self.request("POST", "/checkpoints", {"name": name})
 
     def rewind(self, checkpoint: str) -> None:
@@ -205,7 +205,7 @@ class Server:
         self.request("DELETE", f"/checkpoints/{_encoded(name)}")
 
     def fork(self, checkpoint: str) -> "Server":
-        """Starts an independent server, on ports of its own, in the state of a checkpoint.
+        """Starts an independent server, on its own ports, in the state of a checkpoint.
 
         It stops with :meth:`stop`, at the end of a ``with``, or with this server.
         """
@@ -214,7 +214,7 @@ class Server:
         return Server(self._process, ports, stop)
 
     def log(self) -> str:
-        """What the process has logged: the calls that it answered with an exception.
+        """The log of the process: the calls that it answered with an exception.
 
         A fork shares the log of its process.
         """
@@ -245,7 +245,7 @@ class Faults:
         return self._server.request("POST", "/faults", fault)["id"]
 
     def list(self) -> List[Dict[str, Any]]:
-        """The faults that are set, and how often each has happened."""
+        """The active faults, and how often each was injected."""
         return self._server.request("GET", "/faults")
 
     def clear(self, fault: Optional[int] = None) -> None:
@@ -256,13 +256,13 @@ class Faults:
 class Clock:
     """The clock of a server: timestamps, times to live and scanner leases follow it.
 
-    It shows the real time until a test stops it, or lets it run on by itself. Then it can be set
+    It shows the real time until a test stops it, or lets it run independently. Then it can be set
     and advanced.
     """
 
     def __init__(self, server: Server):
         self._server = server
-        #: Whether it may show another time than the real one.
+        #: Whether it may differ from the real time.
         self.is_changed = False
 
     def now_ms(self) -> int:
@@ -274,7 +274,7 @@ class Clock:
         self._post(mode="manual")
 
     def run(self) -> None:
-        """Lets it run on from its present time, independent of the real time."""
+        """Restarts it at its present time, independent of the real time."""
         self._post(mode="offset")
 
     def reset(self) -> None:

@@ -22,7 +22,7 @@ import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 
 /**
- * Kills a server again and again while threads of an unmodified client write to it. After every
+ * Kills a server repeatedly while threads of an unmodified client write to it. After every
  * kill, every acknowledged write must be there exactly once.
  */
 public final class Main {
@@ -148,7 +148,7 @@ public final class Main {
     report(kills, seconds);
   }
 
-  /** Begins some work that the kill may cut off, after a random time. */
+  /** Begins work that the kill may interrupt, after a random time. */
   private void disturb(Connection once) throws Exception {
     int work = random.nextInt(WORK.length);
     killsDuring[work]++;
@@ -175,11 +175,11 @@ public final class Main {
       }
       return null;
     });
-    // From the very beginning of the work to some time after its end.
+    // From the start of the work to a short time after its end.
     Thread.sleep(random.nextInt(random.nextInt(4) == 0 ? 60 : 12));
   }
 
-  /** Once no write is under way, all rows must be as the writers know them. */
+  /** Once no write is in progress, all rows must be in a state that the writers expect. */
   private void verify() throws Exception {
     if (!turn.writeLock().tryLock(120, TimeUnit.SECONDS)) {
       throw new AssertionError("a write has not ended for two minutes");

@@ -28,7 +28,7 @@ import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /**
- * A thread that writes to rows of its own and knows what each of them may hold: one state if the
+ * A thread that writes to its own rows and knows what each of them may contain: one state if the
  * last write was acknowledged, and two if it failed.
  */
 final class Writer implements Runnable {
@@ -127,7 +127,7 @@ final class Writer implements Runnable {
     }
   }
 
-  /** A put on the condition that the row holds what it must hold. */
+  /** A put on the condition that the row contains the expected value. */
   private void conditional(Table table, int kind) throws IOException {
     String row = row("p");
     Set<String> before = states(row);
@@ -166,7 +166,9 @@ final class Writer implements Runnable {
     });
   }
 
-  /** Makes a call after which these rows hold these values, or what they held before if it fails. */
+  /**
+   * Makes a call after which these rows hold these values, or what they held before if it fails.
+   */
   private void expecting(int kind, Map<String, String> after, Call call) {
     boolean isDone = attempt(kind, call, after.size());
     after.forEach((row, value) -> {
@@ -202,7 +204,10 @@ final class Writer implements Runnable {
     return true;
   }
 
-  /** Compares all rows with what they may hold, which is then what they do hold. Returns their number. */
+  /**
+   * Compares all rows with the states they may have, and keeps the states found. Returns their
+   * number.
+   */
   int verify() throws IOException {
     Map<String, String> found = new TreeMap<>();
     byte[] prefix = bytes("w%d-".formatted(number));

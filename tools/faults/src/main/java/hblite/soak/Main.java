@@ -99,7 +99,7 @@ public final class Main {
         long began = System.nanoTime();
         call(table, random);
         add((System.nanoTime() - began) / 1_000);
-        // Work that could not be done in time is not caught up on.
+        // Calls that could not be made in time are not made up for later.
         next = Math.max(next + period, began);
       }
     }

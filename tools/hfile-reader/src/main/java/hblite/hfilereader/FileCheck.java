@@ -24,9 +24,9 @@ import org.apache.hadoop.hbase.regionserver.StoreFileReader;
 import org.apache.hadoop.hbase.regionserver.StoreFileScanner;
 import org.apache.hadoop.hbase.util.Bytes;
 
-/** Reads one file in all ways that HBase has, and compares with what was to be written. */
+/** Reads one file in all ways that HBase has, and compares the result with the description. */
 final class FileCheck implements AutoCloseable {
-  /** Something that HBase reads otherwise than it was described. */
+  /** A difference between what HBase reads and the description. */
   static final class Mismatch extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -161,7 +161,7 @@ final class FileCheck implements AutoCloseable {
     }
   }
 
-  /** HBase finds the cell before within a row of ROW_INDEX_V1 only by luck. */
+  /** Within a row of ROW_INDEX_V1, HBase finds the preceding cell only by chance. */
   private void checkSeekBefore(HFileScanner scanner, int at) throws IOException, Mismatch {
     ExpectedCell before = at == 0 ? null : cells.get(at - 1);
     if (settings.encoding().equals("ROW_INDEX_V1") && cells.get(at).isRow(before)) {

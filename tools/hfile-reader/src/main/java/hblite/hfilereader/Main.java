@@ -10,7 +10,7 @@ import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.fs.HFileSystem;
 import org.apache.hadoop.hbase.io.hfile.HFile;
 
-/** Lets hblite write files in all settings and reads them with HBase's reader. */
+/** Writes files with hblite in all settings, and reads them with HBase's reader. */
 public final class Main {
   private static final int FAILURES_SHOWN = 20;
   private static final List<String> NONE_AND_GZ = List.of("NONE", "GZ");
@@ -129,7 +129,7 @@ public final class Main {
       try (FileCheck check = new FileCheck(fs, conf, hadoopPath(file), settings, cells)) {
         check.run();
       } catch (IOException | RuntimeException | FileCheck.Mismatch expected) {
-        // Damaged cells may be anything.
+        // Damaged cells may have any content.
       }
       written--;
       Files.delete(file);

@@ -3,7 +3,7 @@ package hblite.hfilereader;
 import java.util.ArrayList;
 import java.util.List;
 
-/** How hblite is to write one file. */
+/** The settings for writing one file. */
 record Settings(
     String encoding,
     String bloom,

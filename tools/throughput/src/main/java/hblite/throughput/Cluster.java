@@ -13,7 +13,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.HConstants;
 
-/** A cluster in a process of its own, HBase or hblite, which runs until it is closed. */
+/** A cluster in its own process, HBase or hblite, which runs until it is closed. */
 final class Cluster implements AutoCloseable {
   private static final int TICKS_PER_SECOND = 100;
   private static final int STOP_SECONDS = 60;
@@ -105,7 +105,7 @@ final class Cluster implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    // One stops at the end of its input, the other when it is asked to.
+    // HBase stops at the end of its input, hblite on SIGTERM.
     process.getOutputStream().close();
     if (name.equals("hblite")) {
       process.destroy();

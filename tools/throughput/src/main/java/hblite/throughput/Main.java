@@ -13,8 +13,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * Runs the same work on a standalone HBase and on hblite, in turn, and prints how much each of them
- * did per second: the median of several rounds after a warm-up round.
+ * Runs the same work on a standalone HBase and on hblite, in turn, and prints how much work each of
+ * them did per second: the median of several rounds after a warm-up round.
  */
 @Command(name = "throughput", sortOptions = false)
 public final class Main implements Callable<Integer> {
@@ -155,7 +155,7 @@ public final class Main implements Callable<Integer> {
       List<Meter.Reading> theirs = new ArrayList<>();
       List<Meter.Reading> ours = new ArrayList<>();
       for (int round = 0; round <= rounds; round++) {
-        // Two virtual machines must first find out which code is worth compiling.
+        // Both virtual machines must first compile the frequently used code.
         double time = round == 0 ? WARM_UP * seconds : seconds;
         Meter.Reading first = Meter.measure(hbase, toHBase, workload, time);
         Meter.Reading second = Meter.measure(mine, toMine, workload, time);

@@ -17,7 +17,7 @@ import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.util.Bytes;
 
-/** What a program does with its two tables: it reads one and writes the other. */
+/** Typical work on two tables: one is read, the other written. */
 final class Workloads {
   private static final TableName READ = TableName.valueOf("read");
   private static final TableName WRITTEN = TableName.valueOf("written");

@@ -70,10 +70,10 @@ final class Binary {
       if (content == null) {
         return null;
       }
-      // A directory of its own, so that concurrent suites share nothing.
+      // A separate directory, so that concurrent suites share nothing.
       Path directory = Files.createTempDirectory("hblite");
       Path file = directory.resolve(fileName());
-      // What is registered last is deleted first.
+      // Files are deleted in the reverse order of their registration.
       directory.toFile().deleteOnExit();
       file.toFile().deleteOnExit();
       Files.copy(content, file);

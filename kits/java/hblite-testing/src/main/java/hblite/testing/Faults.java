@@ -1,6 +1,6 @@
 package hblite.testing;
 
-/** Faults on demand: which there are is described in docs/faults.md. */
+/** Faults on demand; docs/faults.md describes them. */
 public final class Faults {
   private final Endpoint endpoint;
 
@@ -18,7 +18,7 @@ public final class Faults {
     return Endpoint.number(endpoint.send("POST", "/faults", json), "id");
   }
 
-  /** The faults that are set, as JSON, with how often each has happened. */
+  /** The active faults as JSON, with how often each was injected. */
   public String list() {
     return endpoint.send("GET", "/faults", null);
   }

@@ -126,8 +126,8 @@ public final class HBliteServer implements AutoCloseable {
   }
 
   /**
-   * What a client needs in its {@code hbase-site.xml}. HBase 3.0 asks the master by default, earlier
-   * releases ZooKeeper.
+   * The settings that a client needs in its {@code hbase-site.xml}. By default, HBase 3.0 uses the
+   * master, and earlier releases use ZooKeeper.
    */
   public Map<String, String> settings() {
     return Map.of(
@@ -154,7 +154,7 @@ public final class HBliteServer implements AutoCloseable {
     return clock;
   }
 
-  /** Keeps the present state of all tables under a name, in place of an earlier one. */
+  /** Stores the present state of all tables under a name, and replaces an earlier one. */
   public void checkpoint(String name) {
     endpoint.send("POST", "/checkpoints", "{\"name\":" + Endpoint.quoted(name) + "}");
   }
@@ -182,7 +182,7 @@ public final class HBliteServer implements AutoCloseable {
   }
 
   /**
-   * Starts an independent server, with ports of its own, in the state of a checkpoint. It ends with
+   * Starts an independent server, with its own ports, in the state of a checkpoint. It ends with
    * its {@link #close}, and with this server.
    */
   public HBliteServer fork(String checkpoint) {
@@ -208,7 +208,7 @@ public final class HBliteServer implements AutoCloseable {
     return endpoint.send("GET", "/status", null);
   }
 
-  /** What the process of the server has logged: calls that were answered with an exception. */
+  /** The log of the server's process: calls that were answered with an exception. */
   public String log() {
     return process.log();
   }

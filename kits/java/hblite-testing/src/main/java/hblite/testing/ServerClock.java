@@ -6,7 +6,7 @@ import java.time.Instant;
 /**
  * The clock of a server: timestamps, times to live and scanner leases follow it.
  *
- * <p>It shows the real time until a test stops it, or lets it run on by itself. Then it can be set
+ * <p>It shows the real time until a test stops it, or lets it run independently. Then it can be set
  * and advanced.
  */
 public final class ServerClock {
@@ -17,7 +17,7 @@ public final class ServerClock {
     this.endpoint = endpoint;
   }
 
-  /** Whether it may show another time than the real one. */
+  /** Whether it may differ from the real time. */
   public boolean isChanged() {
     return isChanged;
   }
@@ -33,7 +33,7 @@ public final class ServerClock {
     post("\"mode\":\"manual\"");
   }
 
-  /** Lets it run on from its present time, independent of the real time. */
+  /** Restarts it at its present time, independent of the real time. */
   public void run() {
     post("\"mode\":\"offset\"");
   }

@@ -148,7 +148,7 @@ class HBliteServerTest {
       assertEquals("imok", fourLetters(port));
       parent.destroyForcibly().waitFor();
     }
-    // The server closes its connections when it ends, and its ports a moment later.
+    // The server closes its connections when it ends, and its ports shortly afterwards.
     long late = System.nanoTime() + Duration.ofSeconds(10).toNanos();
     assertThrows(
         ConnectException.class,

@@ -20,16 +20,16 @@ final class Answers {
   private final Map<String, String> answers = new LinkedHashMap<>();
   private String scenario = "";
 
-  /** The questions that follow belong to this scenario. */
+  /** Starts a scenario: the questions that follow belong to it. */
   void scenario(String name) {
     scenario = name;
   }
 
-  /** Asks, and notes the answer or the error as text. */
+  /** Asks, and records the answer or the error as text. */
   void ask(String question, Callable<?> answer) {
     String text;
     try {
-      // The server's clock moves on: a delete hides what is written in its millisecond.
+      // Waits for the next millisecond: a delete hides what is written in its own.
       TimeUnit.MILLISECONDS.sleep(CLOCK_MOVES_MS);
       text = Text.of(answer.call());
     } catch (Exception e) {
@@ -56,7 +56,7 @@ final class Answers {
     Files.write(file, lines);
   }
 
-  /** The differences from a recording but the known ones, as lines for people. */
+  /** The differences from a recording, except the known ones, as lines of text. */
   List<String> differences(Path file, List<String> known) throws IOException {
     Map<String, String> expected = new LinkedHashMap<>();
     for (String line : Files.readAllLines(file)) {

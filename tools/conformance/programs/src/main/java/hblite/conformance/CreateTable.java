@@ -9,7 +9,7 @@ import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 
-/** Makes a table for clients that cannot make one. */
+/** Creates a table for clients that cannot create one. */
 public final class CreateTable {
   private CreateTable() {}
 

@@ -13,9 +13,9 @@ import org.apache.hadoop.hbase.client.Put;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 
-/** Deletes of every kind, and what they leave. */
+/** Deletes of every kind, and the cells that remain. */
 final class DeleteScenario implements Scenario {
-  /** A change of a delete. */
+  /** A modification of a delete. */
   private interface Shape {
     Delete of(Delete delete);
   }

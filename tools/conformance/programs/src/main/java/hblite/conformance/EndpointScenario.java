@@ -59,7 +59,7 @@ final class EndpointScenario implements Scenario {
     }
   }
 
-  /** A question whose method throws anything. */
+  /** A question whose method may throw any exception. */
   private interface Question {
     Object ask() throws Throwable;
   }

@@ -18,7 +18,7 @@ import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 
-/** Which error, and what it says. */
+/** Errors: their classes and messages. */
 final class ErrorScenario implements Scenario {
   @Override
   public void run(Store store, Answers answers) throws Exception {

@@ -15,8 +15,8 @@ import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 
 /**
- * Asks a server some hundred questions with HBase's own client, through each way to find a cluster,
- * and records the answers or compares them with a recording.
+ * Asks a server a few hundred questions with HBase's own client, through each way to find a
+ * cluster, and records the answers or compares them with a recording.
  */
 public final class Main {
   /** The ways to find a cluster. */
@@ -32,7 +32,7 @@ public final class Main {
     }
   }
 
-  /** What is asked, in this order. */
+  /** The scenarios, in this order. */
   private static final List<Scenario> SCENARIOS =
       List.of(
           new DataScenario(),
@@ -53,7 +53,7 @@ public final class Main {
   private Main() {}
 
   /**
-   * Ends with 0 if all answers agree, and with 1 otherwise.
+   * Exits with 0 if all answers agree, and with 1 otherwise.
    *
    * @param arguments {@code record} or {@code compare}, ZooKeeper's address, the file, and a file
    *     of questions whose answers are known to differ, each with its reason behind two dashes
@@ -127,7 +127,7 @@ public final class Main {
         try (Store store = new Store(connection, async)) {
           scenario.run(store, answers);
         } catch (IOException e) {
-          // The questions that follow in this scenario have no answer then.
+          // The remaining questions of this scenario then have no answer.
           answers.ask("broke off", () -> e);
         }
       }

@@ -19,7 +19,7 @@ import org.apache.hadoop.hbase.client.TableDescriptor;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.util.Bytes;
 
-/** The server, and the tables of one scenario, which go with it. */
+/** The server, and the tables of one scenario, which are dropped at its end. */
 final class Store implements AutoCloseable {
   static final byte[] F = Bytes.toBytes("f");
   static final byte[] G = Bytes.toBytes("g");
@@ -36,7 +36,7 @@ final class Store implements AutoCloseable {
     this.admin = connection.getAdmin();
   }
 
-  /** Tables of this name are dropped at the end, by whomever they are created. */
+  /** Tables of this name are dropped at the end, whichever client created them. */
   TableName name(String name) {
     TableName table = TableName.valueOf(name);
     created.push(table);

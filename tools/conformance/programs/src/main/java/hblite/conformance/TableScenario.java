@@ -20,7 +20,7 @@ import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 import org.apache.hadoop.hbase.io.encoding.DataBlockEncoding;
 import org.apache.hadoop.hbase.regionserver.BloomType;
 
-/** Tables come, change and go. */
+/** Tables are created, altered and dropped. */
 final class TableScenario implements Scenario {
   @Override
   public void run(Store store, Answers answers) throws Exception {

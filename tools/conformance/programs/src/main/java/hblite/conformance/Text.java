@@ -14,7 +14,7 @@ import org.apache.hadoop.hbase.client.CheckAndMutateResult;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.util.Bytes;
 
-/** Answers as text that is the same on every server: what differs by nature is masked. */
+/** Answers as text that is the same on every server: unavoidable differences are masked. */
 final class Text {
   /** Times before 2001 were chosen by a scenario, later ones by a clock. */
   private static final long NOW_FROM_MS = 1_000_000_000_000L;
@@ -104,7 +104,7 @@ final class Text {
     return "error " + simple + ": " + mask(first);
   }
 
-  /** Replaces what no two servers have in common. */
+  /** Replaces the parts that differ between any two servers. */
   private static String mask(String text) {
     return text
         .replaceAll("[\\w.-]+,\\d{2,5},1\\d{12}", "<server>")

@@ -73,7 +73,7 @@ public final class Transcripts {
     System.exit(complaints.isEmpty() ? 0 : 1);
   }
 
-  /** A shell that ran several scripts has printed others before this one. */
+  /** A shell that ran several scripts has printed earlier ones first. */
   private static void skipTo(Deque<String> actual, Collection<String> expected) {
     String first = expected.iterator().next().lines().findFirst().orElse("");
     while (!actual.isEmpty() && !actual.peekFirst().startsWith(first)) {
@@ -140,7 +140,7 @@ public final class Transcripts {
   }
 
   private static String mask(String text) {
-    // Releases write the settings of a family in orders of their own.
+    // The order of a family's settings depends on the release.
     String masked = FAMILY.matcher(text).replaceAll(found -> settings(found.group()));
     for (var mask : MASKS.entrySet()) {
       masked = mask.getKey().matcher(masked).replaceAll(mask.getValue());

@@ -1,6 +1,6 @@
 package hblite.oracle;
 
-/** An operation that does not follow the format: a fault of the file, not an answer. */
+/** An operation that does not follow the format: an error in the file, not an answer. */
 final class BadOperation extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -6,7 +6,7 @@ import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 
-/** Makes the store empty: the state in which every file starts. */
+/** Empties the store: the state in which every file starts. */
 final class EmptyStore {
   private static final Set<String> RESERVED =
       Set.of(

@@ -16,7 +16,7 @@ import org.apache.hadoop.ipc.RemoteException;
 
 /** Exceptions in the shape of the recordings. */
 final class Errors {
-  /** Where the server's stack trace begins in a message that came over the wire. */
+  /** The start of the server's stack trace in a message from the server. */
   private static final String REMOTE_TRACE = "\n\tat ";
 
   /** What the client says when the server threw a class that only servers have. */
@@ -57,7 +57,7 @@ final class Errors {
     boolean isFromServer = isFromServer(thrown);
     Matcher internal = INTERNAL.matcher(text);
     ObjectNode answer;
-    // A plain IOException may be no more than the envelope of what happened.
+    // A plain IOException may only wrap the actual error.
     if (thrown.getClass() == IOException.class && internal.find()) {
       answer = answer(className, "", isFromServer).put("internal", internal.group(1));
     } else {

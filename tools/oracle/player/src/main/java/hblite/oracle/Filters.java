@@ -45,7 +45,7 @@ final class Filters {
   /**
    * The filter that a description names.
    *
-   * @throws Exception what the filter's constructor or the parser of the filter language says
+   * @throws Exception the exception of the filter's constructor or of the filter language's parser
    */
   static Filter of(JsonNode filter) throws Exception {
     String type = Arguments.text(filter, "type");

@@ -11,7 +11,7 @@ import org.apache.hadoop.hbase.client.ConnectionFactory;
 
 /**
  * Plays golden operations against a real HBase: records its answers, or compares them with recorded
- * ones. Ends with 0 if all agree, 1 if some differ, 2 if it could not be done.
+ * ones. Exits with 0 if all agree, 1 if some differ, 2 if the comparison failed.
  */
 public final class Main {
   private static final int TRIES = 6;

@@ -12,7 +12,7 @@ import org.apache.hadoop.hbase.client.Row;
 import org.apache.hadoop.hbase.client.RowMutations;
 import org.apache.hadoop.hbase.io.TimeRange;
 
-/** Writes from their arguments. Each method throws what the client says to such arguments. */
+/** Writes from their arguments. Each method throws the client's exception for invalid arguments. */
 final class Mutations {
   private Mutations() {}
 

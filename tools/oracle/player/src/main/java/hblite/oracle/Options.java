@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What the command line asks for.
+ * The options of the command line.
  *
  * @param records whether to write the files again, instead of comparing with them
  * @param zooKeeper hosts and port of the quorum, as in {@code localhost:2181}; null if not named
@@ -26,7 +26,7 @@ record Options(boolean records, String zooKeeper, Path settings, List<Path> file
         compare  prints for each file the first answer that differs from the recorded one
       Each file starts on an empty store: ALL tables and namespaces of that HBase are dropped.""";
 
-  /** A command line that asks for nothing that can be done. */
+  /** An invalid command line. */
   static final class Wrong extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -38,7 +38,7 @@ record Options(boolean records, String zooKeeper, Path settings, List<Path> file
   /**
    * Reads the command line.
    *
-   * @throws Wrong if it is not as the usage says
+   * @throws Wrong if it does not match the usage
    * @throws IOException if a folder cannot be read
    */
   static Options parse(String[] arguments) throws Wrong, IOException {

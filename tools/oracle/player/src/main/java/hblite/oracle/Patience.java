@@ -17,11 +17,11 @@ import org.apache.hadoop.hbase.shaded.protobuf.RequestConverter;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.AdminProtos.GetRegionInfoRequest;
 
 /**
- * Waits for work that HBase does behind its answers: compactions, and the removal of what splits
+ * Waits for work that HBase does in the background: compactions, and the removal of what splits
  * and merges left behind.
  */
 final class Patience {
-  /** Something that the server may have to put off. */
+  /** An operation that the server may have to postpone. */
   @FunctionalInterface
   interface Action {
     void run() throws Exception;
@@ -31,7 +31,7 @@ final class Patience {
   private static final int COMPACTION_PAUSE_MS = 20;
   private static final int REGION_PAUSE_MS = 200;
 
-  /** How the server says that a region is still busy with its last split or merge. */
+  /** The server's messages for a region that is still busy with its last split or merge. */
   private static final Pattern NOT_YET =
       Pattern.compile(
           "not splittable|not mergeable|reference|merge qualifier|SPLITTING|MERGING",
@@ -48,7 +48,7 @@ final class Patience {
   /**
    * Returns when no compaction of the table runs.
    *
-   * @throws IOException what the server says to the question, or that it took too long
+   * @throws IOException the server's exception, or a timeout
    */
   void untilCompacted(TableName table) throws IOException, InterruptedException {
     long start = System.nanoTime();
@@ -64,7 +64,7 @@ final class Patience {
    * Returns when the regions read no files of the regions that they were made of: a server compacts
    * such files as soon as it has opened the region.
    *
-   * @throws Exception what the server says to the question, or that it took too long
+   * @throws Exception the server's exception, or a timeout
    */
   void untilIndependent(List<RegionInfo> regions) throws Exception {
     long start = System.nanoTime();
@@ -92,7 +92,7 @@ final class Patience {
   /**
    * Runs a split or merge again while the regions are not ready for it.
    *
-   * @throws Exception what the server says at last
+   * @throws Exception the server's last exception
    */
   void untilDone(Action action) throws Exception {
     long start = System.nanoTime();

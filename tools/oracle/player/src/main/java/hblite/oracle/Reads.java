@@ -20,7 +20,7 @@ final class Reads {
   /**
    * The Get of an operation.
    *
-   * @throws Exception what the client says to such arguments
+   * @throws Exception the client's exception for invalid arguments
    */
   static Get get(JsonNode arguments) throws Exception {
     Get get = new Get(Arguments.bytes(arguments, "row"));
@@ -53,7 +53,7 @@ final class Reads {
   /**
    * The Scan of an operation.
    *
-   * @throws Exception what the client says to such arguments
+   * @throws Exception the client's exception for invalid arguments
    */
   static Scan scan(JsonNode arguments) throws Exception {
     Scan scan = new Scan();
@@ -129,7 +129,10 @@ final class Reads {
     }
   }
 
-  /** How the scan goes. After the filter: the client refuses a batch with some of them. */
+  /**
+   * The scan's limits and batch. Set after the filter: the client refuses a batch with some of
+   * them.
+   */
   private static void course(Scan scan, JsonNode arguments) {
     scan.setReversed(Arguments.isSet(arguments, "reversed"));
     scan.setRaw(Arguments.isSet(arguments, "raw"));

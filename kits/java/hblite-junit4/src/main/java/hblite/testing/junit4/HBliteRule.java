@@ -11,14 +11,14 @@ import org.junit.runner.Description;
 import org.junit.runners.model.Statement;
 
 /**
- * Gives the tests of a class an HBase of their own.
+ * Gives the tests of a class their own HBase.
  *
  * <pre>{@code
  * @ClassRule public static final HBliteRule HBASE = new HBliteRule();
  * @Rule public final TestRule rewound = HBASE.rewound();
  * }</pre>
  *
- * <p>All classes share one process. Each class has a server of its own, a fork of an empty one. With
+ * <p>All classes share one process. Each class has its own server, a fork of an empty one. With
  * {@link #rewound}, each test begins in the state that {@code @BeforeClass} left, and connections
  * stay open. If a test fails, the log of the process is printed.
  */

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * Gives tests an HBase of their own.
+ * Gives tests their own HBase.
  *
  * <pre>{@code
  * @ExtendWith(HBlite.class)
@@ -36,10 +36,10 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * test, a constructor or a method such as {@code @BeforeEach} is resolved. A static field
  * {@code @RegisterExtension static final HBlite hbase = new HBlite()} has the same as methods.
  *
- * <p>All classes with the defaults share one process. Each class has a server of its own, a fork of an empty one. Each
- * test begins in the state that the {@code @BeforeAll} methods left: the server is rewound, and
- * connections stay open. A test that runs in parallel with others of its class has a fork instead,
- * which its parameters lead to. If a test fails, the log of the process is printed.
+ * <p>All classes with the defaults share one process. Each class has its own server, a fork of an
+ * empty one. Each test begins in the state that the {@code @BeforeAll} methods left: the server is
+ * rewound, and connections stay open. A test that runs in parallel with others of its class has a
+ * fork instead, which its parameters lead to. If a test fails, the log of the process is printed.
  */
 public final class HBlite
     implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, ParameterResolver {
@@ -60,7 +60,7 @@ public final class HBlite
     suiteNamespace = NAMESPACE;
   }
 
-  /** A process of its own with options: for a field with {@code @RegisterExtension}. */
+  /** A separate process with options: for a field with {@code @RegisterExtension}. */
   public HBlite(HBliteServer.Builder builder) {
     start = builder::start;
     suiteNamespace = Namespace.create(HBlite.class, this);

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Tests in parallel have a world each. */
+/** Tests in parallel have separate servers. */
 @ExtendWith(HBlite.class)
 @Execution(ExecutionMode.CONCURRENT)
 class ParallelTest {

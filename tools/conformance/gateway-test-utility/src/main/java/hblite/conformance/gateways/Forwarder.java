@@ -49,7 +49,7 @@ public final class Forwarder implements AutoCloseable {
     }
   }
 
-  /** The end of one side is the end of the connection. */
+  /** If one side ends, the connection ends. */
   private static void pass(Socket from, Socket to) {
     try (from;
         to) {

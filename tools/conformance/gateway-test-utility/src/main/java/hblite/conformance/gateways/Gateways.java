@@ -6,7 +6,7 @@ import org.apache.thrift.protocol.TProtocol;
 import org.apache.thrift.transport.TSocket;
 import org.apache.thrift.transport.TTransportException;
 
-/** Where the gateways of the cluster are that a test has started. */
+/** The ports of the gateways of a test's cluster. */
 public enum Gateways {
   THRIFT,
   THRIFT2,

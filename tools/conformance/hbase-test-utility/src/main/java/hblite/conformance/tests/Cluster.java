@@ -19,14 +19,14 @@ import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * A cluster in a process of its own: hblite, or a real standalone HBase to compare with.
+ * A cluster in its own process: hblite, or a real standalone HBase to compare with.
  *
  * <p>The command is hblite's, or comes from the system property {@code hblite.tests.command}, its
- * parts separated by newlines, where {@code {servers}} stands for the number of region servers, {@code {dir}} for
- * an empty directory and {@code {settings}} for an option {@code -D} for each setting of the test
- * that hblite has. That directory holds {@code hbase-site.xml} with all settings that the test
- * made. The process says on its standard output where its ZooKeeper is, and ends with its
- * standard input at the latest.
+ * parts separated by newlines, where {@code {servers}} stands for the number of region servers,
+ * {@code {dir}} for an empty directory and {@code {settings}} for an option {@code -D} for each
+ * setting of the test that hblite has. That directory holds {@code hbase-site.xml} with all
+ * settings that the test made. The process prints the address of its ZooKeeper, and ends at the
+ * latest with its standard input.
  */
 public final class Cluster implements AutoCloseable {
   private static final long STOPS_WITHIN_SECONDS = 60;
@@ -74,7 +74,7 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * Starts one and waits until it takes requests.
+   * Starts one and waits until it accepts requests.
    *
    * @param regionServers how many region servers it shows
    * @param configuration the test's settings
@@ -99,7 +99,9 @@ public final class Cluster implements AutoCloseable {
     return new Cluster(builder.start(), directory);
   }
 
-  /** hblite on free ports: what {@code HBLITE_BIN} names, or {@code hblite} on the path. */
+  /**
+   * hblite on free ports: the binary that {@code HBLITE_BIN} names, or {@code hblite} on the path.
+   */
   private static String defaultCommand() {
     return String.join(
         "\n",
@@ -117,7 +119,10 @@ public final class Cluster implements AutoCloseable {
         "{settings}");
   }
 
-  /** What a cluster in the test's own process would read, where it differs from the default. */
+  /**
+   * The settings that a cluster in the test's own process would read, as far as they differ from
+   * the defaults.
+   */
   private static void addKnownSettings(List<String> command, Configuration configuration) {
     Configuration defaults = defaults();
     for (String name : new TreeSet<>(KNOWN)) {
@@ -136,7 +141,7 @@ public final class Cluster implements AutoCloseable {
     return defaults;
   }
 
-  /** What differs from HBase's defaults. */
+  /** The settings that differ from HBase's defaults. */
   private static Configuration settingsOf(Configuration configuration) {
     Configuration defaults = defaults();
     Configuration settings = new Configuration(false);
@@ -179,7 +184,7 @@ public final class Cluster implements AutoCloseable {
     throw new IOException("the cluster did not start: " + process.info().commandLine().orElse(""));
   }
 
-  /** Discards the rest of its output, so that it never waits for a reader. */
+  /** Discards the rest of its output, so that the process never blocks on it. */
   private void drain() {
     Thread reader =
         new Thread(
@@ -210,7 +215,7 @@ public final class Cluster implements AutoCloseable {
     return ports.getOrDefault(name, 0);
   }
 
-  /** The directory where its files are. */
+  /** The directory of its files. */
   public Path store() {
     return directory.resolve("store");
   }

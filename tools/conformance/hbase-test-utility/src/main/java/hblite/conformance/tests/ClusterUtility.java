@@ -45,7 +45,7 @@ public abstract class ClusterUtility extends HBaseZKTestingUtility {
 
   public MiniHBaseCluster startMiniCluster(int regionServers) throws Exception {
     if (miniCluster != null) {
-      throw new IllegalStateException("a cluster runs already");
+      throw new IllegalStateException("a cluster is already running");
     }
     cluster = Cluster.start(regionServers, conf);
     conf.set(HConstants.ZOOKEEPER_QUORUM, "127.0.0.1");
@@ -61,20 +61,20 @@ public abstract class ClusterUtility extends HBaseZKTestingUtility {
     return miniCluster;
   }
 
-  /** Some tests look whether theirs were started; the cluster knows nothing of them. */
+  /** Some tests check whether their own were started; the cluster does not know them. */
   private void startMasterCoprocessors() {
     for (String name : conf.getTrimmedStrings(CoprocessorHost.MASTER_COPROCESSOR_CONF_KEY)) {
       try {
         Class<?> type = Class.forName(name);
         ((Coprocessor) type.getDeclaredConstructor().newInstance()).start(null);
       } catch (ReflectiveOperationException | IOException | RuntimeException e) {
-        // It wants a master.
+        // It needs a master.
         continue;
       }
     }
   }
 
-  /** Tests choose among the registries, and some of these want to know the master. */
+  /** Tests choose among the registries, some of which need the master's address. */
   private String masterAddress() throws IOException {
     Configuration byZooKeeper = new Configuration(conf);
     byZooKeeper.set(
@@ -122,7 +122,7 @@ public abstract class ClusterUtility extends HBaseZKTestingUtility {
 
   public MiniHBaseCluster getMiniHBaseCluster() {
     if (miniCluster == null) {
-      throw new IllegalStateException("no cluster runs");
+      throw new IllegalStateException("no cluster is running");
     }
     return miniCluster;
   }

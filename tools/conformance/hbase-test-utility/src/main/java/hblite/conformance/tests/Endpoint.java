@@ -79,7 +79,7 @@ final class Endpoint {
     }
   }
 
-  /** Starts the region servers again that are dead. Says whether there were any. */
+  /** Restarts the dead region servers. Returns whether there were any. */
   boolean restartDead() throws IOException {
     boolean wereAny = false;
     for (JsonElement each : servers()) {

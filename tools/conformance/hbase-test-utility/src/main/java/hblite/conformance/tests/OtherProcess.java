@@ -2,13 +2,13 @@ package hblite.conformance.tests;
 
 import org.junit.AssumptionViolatedException;
 
-/** What a test wants from the inside of a server that runs in another process. */
+/** Access to the inside of a server, which a test cannot have if the server is another process. */
 public final class OtherProcess {
   private static volatile boolean wasWanted;
 
   private OtherProcess() {}
 
-  /** Whether something was wanted since the last time that this was asked. */
+  /** Whether such access was requested since the last call of this method. */
   static boolean wasWanted() {
     boolean before = wasWanted;
     wasWanted = false;
@@ -16,9 +16,9 @@ public final class OtherProcess {
   }
 
   /**
-   * Says that the test cannot run here; JUnit counts it as skipped.
+   * Reports that the test cannot run here; JUnit counts it as skipped.
    *
-   * @param what the part of the server that it wants
+   * @param what the part of the server that it needs
    */
   public static AssumptionViolatedException has(String what) {
     wasWanted = true;

@@ -25,14 +25,14 @@ import org.mockito.invocation.InvocationOnMock;
 import org.mockito.stubbing.Answer;
 
 /**
- * Objects in the place of servers in another process. They do what a client can ask for; everything
+ * Objects that represent servers in another process. They do what a client can request; everything
  * else skips the test.
  */
 public final class RemoteServers {
   private final Configuration configuration;
   private final AdminSupplier admins;
 
-  /** Where a connection's admin comes from. */
+  /** The source of a connection's admin. */
   public interface AdminSupplier {
     Admin get() throws IOException;
   }
@@ -99,7 +99,7 @@ public final class RemoteServers {
     }
   }
 
-  /** The region servers that live, each in a thread that does nothing. */
+  /** The live region servers, each in a thread that does nothing. */
   public List<RegionServerThread> regionServers() throws IOException {
     List<RegionServerThread> threads = new ArrayList<>();
     try (Admin admin = admins.get()) {
@@ -128,7 +128,7 @@ public final class RemoteServers {
     return null;
   }
 
-  /** Starts the region servers again that are dead. Says whether there were any. */
+  /** Restarts the dead region servers. Returns whether there were any. */
   public boolean restartDead() throws IOException {
     return Endpoint.of(configuration).restartDead();
   }

@@ -20,7 +20,7 @@ import org.junit.runner.notification.RunListener;
  * {@code skipped}, the test, and the reason.
  */
 public final class Run extends RunListener {
-  /** What became of a test, and why. */
+  /** The outcome of a test, and the reason. */
   private record Outcome(String word, String reason) {}
 
   private static final int REASON_LENGTH_MAX = 300;
@@ -35,7 +35,7 @@ public final class Run extends RunListener {
   private Run() {}
 
   /**
-   * Ends with 0 if no test failed.
+   * Exits with 0 if no test failed.
    *
    * @param arguments the class, and names of its tests to run these alone
    */
@@ -53,7 +53,7 @@ public final class Run extends RunListener {
                 @Override
                 public boolean shouldRun(Description test) {
                   String name = nameOf(test);
-                  // A test with parameters is meant with all of them.
+                  // Naming a test with parameters selects all of them.
                   return !test.isTest()
                       || wanted.contains(name)
                       || wanted.contains(name.replaceAll("\\[.*", ""));
@@ -77,7 +77,7 @@ public final class Run extends RunListener {
 
   private static String nameOf(Description test) {
     String name = test.getMethodName();
-    // Parameters of a test are named at length.
+    // Names of test parameters are long.
     return name == null
         ? "class"
         : name.replaceAll("\\s", "_").replace("class_org.apache.hadoop.hbase.client.", "");
@@ -99,7 +99,8 @@ public final class Run extends RunListener {
   @Override
   public void testStarted(Description test) {
     OtherProcess.wasWanted();
-    // What the test before left running would be counted for this one: tests look at all spans.
+    // Spans that the previous test left running would be counted for this one: tests examine all
+    // spans.
     ForkJoinPool.commonPool().awaitQuiescence(LEFT_RUNNING_SECONDS_MAX, TimeUnit.SECONDS);
     long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(LEFT_RUNNING_SECONDS_MAX);
     while (isConsumerTraced() && System.nanoTime() < until) {
@@ -132,7 +133,7 @@ public final class Run extends RunListener {
   @Override
   public void testFailure(Failure failure) {
     Throwable why = failure.getException();
-    // Tests catch what they do not know, and fail for it.
+    // Tests catch unknown exceptions, and fail.
     boolean isMissing =
         OtherProcess.wasWanted()
             || (why instanceof NoSuchMethodError

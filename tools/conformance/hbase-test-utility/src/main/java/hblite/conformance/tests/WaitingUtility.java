@@ -23,7 +23,7 @@ public abstract class WaitingUtility extends ClusterUtility {
     super(configuration);
   }
 
-  /** A question about the cluster. */
+  /** A condition on the cluster. */
   private interface Question {
     boolean ask() throws IOException;
   }

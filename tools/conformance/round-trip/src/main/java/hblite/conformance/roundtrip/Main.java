@@ -26,7 +26,7 @@ import org.apache.hadoop.hbase.filter.PrefixFilter;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.VersionInfo;
 
-/** The daily work of a client, in calls that all releases from 2.4 to 3.0 have. */
+/** Typical work of a client, in calls that all releases from 2.4 to 3.0 have. */
 public final class Main {
   private static final byte[] F = Bytes.toBytes("f");
   private static final byte[] Q = Bytes.toBytes("q");
@@ -37,7 +37,7 @@ public final class Main {
   private Main() {}
 
   /**
-   * Ends with 0 if all answers are those expected, through each registry that the release has.
+   * Exits with 0 if all answers are as expected, through each registry that the release has.
    *
    * @param arguments the port of ZooKeeper and that of a server's RPC
    */

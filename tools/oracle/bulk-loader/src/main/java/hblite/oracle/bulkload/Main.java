@@ -58,7 +58,7 @@ public final class Main {
       e.printStackTrace();
       System.exit(1);
     }
-    // Threads of HBase may still be there.
+    // Threads of HBase may still be running.
     System.exit(0);
   }
 
@@ -68,7 +68,7 @@ public final class Main {
     Configuration configuration = HBaseConfiguration.create();
     configuration.set(HConstants.ZOOKEEPER_QUORUM, hostAndPort[0]);
     configuration.set(HConstants.ZOOKEEPER_CLIENT_PORT, hostAndPort[1]);
-    // Times to live are tags, which a client gets through this codec alone.
+    // Times to live are tags, which a client receives only through this codec.
     configuration.set(HConstants.RPC_CODEC_CONF_KEY, KeyValueCodecWithTags.class.getName());
     try (Connection connection = ConnectionFactory.createConnection(configuration)) {
       create(connection, name, folder, splits);

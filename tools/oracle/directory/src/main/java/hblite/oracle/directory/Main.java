@@ -11,7 +11,7 @@ import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.codec.KeyValueCodecWithTags;
 
-/** Works on the tables of a cluster, or prints all that is in it, whichever server it is. */
+/** Works on the tables of a cluster, or prints all of its content, for any server. */
 public final class Main {
   private static final String USAGE =
       "usage: Main HOST:PORT print [TABLE...] | fixture | mob-fixture | work SEED OPERATIONS"
@@ -37,7 +37,7 @@ public final class Main {
       System.exit(1);
     }
     System.out.flush();
-    // Threads of HBase may still be there.
+    // Threads of HBase may still be running.
     System.exit(0);
   }
 
@@ -85,7 +85,7 @@ public final class Main {
     configuration.set(HConstants.ZOOKEEPER_CLIENT_PORT, hostAndPort[1]);
     // HBase 3 would look for a master at its usual port.
     configuration.set(REGISTRY, "org.apache.hadoop.hbase.client.ZKConnectionRegistry");
-    // Times to live are tags, which a client gets through this codec alone.
+    // Times to live are tags, which a client receives only through this codec.
     configuration.set(HConstants.RPC_CODEC_CONF_KEY, KeyValueCodecWithTags.class.getName());
     return configuration;
   }

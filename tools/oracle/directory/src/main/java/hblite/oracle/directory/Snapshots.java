@@ -14,7 +14,7 @@ import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /**
- * Takes snapshots of tables that were split a moment ago, and makes tables of snapshots. The snapshot
+ * Takes snapshots of tables that were just split, and clones snapshots to tables. The snapshot
  * of the table {@code ns:t} is {@code of-ns-t}.
  */
 final class Snapshots {
@@ -47,7 +47,7 @@ final class Snapshots {
     }
   }
 
-  /** Makes the table of its snapshot, and its namespace if there is none. */
+  /** Clones the table from its snapshot, and creates its namespace if it is missing. */
   static void makeTable(Connection connection, TableName table) throws IOException {
     try (Admin admin = connection.getAdmin()) {
       String namespace = table.getNamespaceAsString();

@@ -208,7 +208,7 @@ final class Worker {
         }
       }
     } catch (HBaseIOException e) {
-      // Regions that cannot be split or merged now: the state is what it was.
+      // Regions that cannot be split or merged now: the state is unchanged.
       System.err.println("refused: " + e.getMessage());
     }
   }

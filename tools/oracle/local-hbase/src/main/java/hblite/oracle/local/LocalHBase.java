@@ -103,7 +103,7 @@ public final class LocalHBase {
     configuration.set("hadoop.tmp.dir", directory.resolve("hadoop").toString());
     configuration.set("hbase.tmp.dir", directory.resolve("tmp").toString());
     configuration.set(HConstants.ZOOKEEPER_QUORUM, "localhost");
-    // The local file system cannot promise what HDFS can.
+    // The local file system lacks guarantees of HDFS.
     configuration.setBoolean("hbase.unsafe.stream.capability.enforce", false);
     for (String port : new String[] {HConstants.MASTER_PORT, HConstants.REGIONSERVER_PORT}) {
       configuration.setInt(port, 0);
@@ -111,8 +111,8 @@ public final class LocalHBase {
     for (String page : new String[] {"hbase.master.info.port", "hbase.regionserver.info.port"}) {
       configuration.setInt(page, -1);
     }
-    // Files change only when an operation says so, and files that a compaction replaced are removed immediately:
-    // a region with leftovers can be neither split nor merged.
+    // Files change only when an operation says so, and files that a compaction replaced are removed
+    // immediately: a region with leftovers can be neither split nor merged.
     configuration.setInt("hbase.hstore.compaction.min", NEVER_BY_ITSELF);
     configuration.setInt(HConstants.MAJOR_COMPACTION_PERIOD, 0);
     configuration.setInt("hbase.hfile.compaction.discharger.interval", FILES_GO_AFTER_MS);

@@ -117,7 +117,7 @@ public final class RegionCounts {
 
   private void print() throws IOException {
     write();
-    // Asks the servers themselves: what the master knows is a few seconds old.
+    // Queries the servers: the master's figures are a few seconds old.
     Map<String, Long> now = new HashMap<>();
     for (ServerName server : admin.getRegionServers()) {
       for (RegionMetrics metrics : admin.getRegionMetrics(server, TABLE)) {

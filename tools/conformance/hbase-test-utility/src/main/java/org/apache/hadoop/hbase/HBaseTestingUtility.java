@@ -19,7 +19,7 @@ import org.apache.hadoop.hbase.util.Bytes;
 import org.junit.Assert;
 
 /**
- * The utility of HBase's tests for a cluster in another process: it stands before HBase's own on
+ * The utility of HBase's tests for a cluster in another process: it precedes HBase's own on
  * the class path. This class has the rows; what it inherits has clusters, waits and tables.
  */
 public class HBaseTestingUtility extends TableUtility {
@@ -79,7 +79,7 @@ public class HBaseTestingUtility extends TableUtility {
     return loadTable(table, families, value, true);
   }
 
-  /** Puts all {@link #ROWS}; where there is no value it is the row. */
+  /** Puts all {@link #ROWS}; if no value is given, the row is the value. */
   public int loadTable(Table table, byte[][] families, byte[] value, boolean isLogged)
       throws IOException {
     List<Put> puts = new ArrayList<>();

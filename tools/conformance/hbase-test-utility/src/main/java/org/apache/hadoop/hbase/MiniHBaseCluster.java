@@ -25,7 +25,7 @@ import org.apache.hadoop.hbase.util.JVMClusterUtil.MasterThread;
 import org.apache.hadoop.hbase.util.JVMClusterUtil.RegionServerThread;
 
 /**
- * Stands in the place of HBase's cluster in one process, for tests whose cluster is elsewhere.
+ * Replaces HBase's cluster in one process, for tests whose cluster is in another process.
  *
  * <p>What a client can do it does through a client; what needs the objects of a server skips the
  * test.
@@ -220,7 +220,7 @@ public class MiniHBaseCluster extends HBaseCluster {
     }
   }
 
-  /** Starts the region servers again that a test killed. Says whether there were any. */
+  /** Restarts the region servers that a test killed. Returns whether there were any. */
   public boolean restartDeadRegionServers() throws IOException {
     return servers.restartDead();
   }

@@ -6,8 +6,8 @@ import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /**
- * Asks a store file's Bloom filter as a region server does. In HBase's package, for the question is
- * not public.
+ * Asks a store file's Bloom filter as a region server does. In HBase's package, because the
+ * method is not public.
  */
 public final class BloomQuestions {
   private BloomQuestions() {}

@@ -46,7 +46,7 @@ final class HBliteCluster implements TestingHBaseCluster {
   @Override
   public void start() throws Exception {
     if (server != null) {
-      throw new IllegalStateException("the cluster has started before");
+      throw new IllegalStateException("the cluster was already started");
     }
     server = HBliteServer.builder().regionServers(regionServers).start();
     server.settings().forEach(configuration::set);

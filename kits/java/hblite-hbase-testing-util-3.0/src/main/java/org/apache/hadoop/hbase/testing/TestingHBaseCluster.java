@@ -10,7 +10,7 @@ import org.apache.hadoop.hbase.regionserver.OnlineRegions;
 import org.apache.hadoop.hbase.regionserver.Region;
 
 /**
- * HBase's interface for clusters in tests, which starts hblite: it stands before HBase's own on the
+ * HBase's interface for clusters in tests, which starts hblite: it precedes HBase's own on the
  * class path. What needs server objects in this process throws {@link
  * UnsupportedOperationException}.
  */
@@ -44,7 +44,7 @@ public interface TestingHBaseCluster {
   /** As {@link #stop}. */
   void stopHBaseCluster() throws Exception;
 
-  /** hblite keeps nothing for another start: not supported after {@link #stopHBaseCluster}. */
+  /** hblite keeps no data for a restart: not supported after {@link #stopHBaseCluster}. */
   void startHBaseCluster() throws Exception;
 
   /** Whether it runs. */
@@ -59,7 +59,7 @@ public interface TestingHBaseCluster {
   /** Empty: hblite has no backup masters. */
   List<ServerName> getBackupMasterAddresses();
 
-  /** The region servers that live. */
+  /** The live region servers. */
   List<ServerName> getRegionServerAddresses();
 
   /** Empty: regions are in another process. */

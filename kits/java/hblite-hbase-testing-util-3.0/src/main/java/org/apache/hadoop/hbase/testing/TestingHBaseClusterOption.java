@@ -5,7 +5,7 @@ import org.apache.hadoop.conf.Configuration;
 
 /**
  * HBase's options for clusters in tests. Of these, hblite follows the configuration and the number
- * of region servers; it has one master, no HDFS and a ZooKeeper of its own.
+ * of region servers; it has one master, no HDFS and its own ZooKeeper.
  */
 public final class TestingHBaseClusterOption {
   private final Builder values;
@@ -153,12 +153,12 @@ public final class TestingHBaseClusterOption {
       return this;
     }
 
-    /** hblite has no use for a file system: not supported. */
+    /** hblite does not use another file system: not supported. */
     public Builder useExternalDfs(String uri) {
       throw new UnsupportedOperationException("hblite uses no HDFS: " + uri);
     }
 
-    /** hblite has a ZooKeeper of its own: not supported. */
+    /** hblite has its own ZooKeeper: not supported. */
     public Builder useExternalZooKeeper(String connectString) {
       throw new UnsupportedOperationException("hblite uses no other ZooKeeper: " + connectString);
     }

@@ -3,7 +3,7 @@ package org.apache.hadoop.hbase.rest;
 import hblite.conformance.gateways.Gateways;
 import org.apache.hadoop.conf.Configuration;
 
-/** Stands in the place of HBase's: its server is the REST gateway of the test's cluster. */
+/** Replaces HBase's: its server is the REST gateway of the test's cluster. */
 public class HBaseRESTTestingUtility {
   private int port;
 

@@ -11,7 +11,7 @@ import org.apache.thrift.server.TServer;
 import org.objenesis.ObjenesisStd;
 
 /**
- * Stands in the place of HBase's server: passes what arrives on its port on to the cluster's
+ * Replaces HBase's server: forwards what arrives on its port to the cluster's
  * gateway, and shows an object of the class that the test expects.
  */
 public class ThriftServer {

@@ -10,7 +10,7 @@ import org.apache.thrift.TBase;
 import org.apache.thrift.TException;
 import org.apache.thrift.TFieldIdEnum;
 
-/** Stands in the place of HBase's handler: a client of the cluster's gateway for Thrift 2. */
+/** Replaces HBase's handler: a client of the cluster's gateway for Thrift 2. */
 public class ThriftHBaseServiceHandler extends THBaseService.Client {
   /** The field of the declared exception in the result of every method. */
   private static final int ERROR = 1;

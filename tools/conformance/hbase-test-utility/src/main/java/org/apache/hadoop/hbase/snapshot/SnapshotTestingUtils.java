@@ -29,13 +29,13 @@ import org.apache.hadoop.hbase.shaded.protobuf.generated.SnapshotProtos;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /**
- * What tests of snapshots share, through a client: it stands before HBase's own on the class path.
+ * Helpers for tests of snapshots, through a client: it precedes HBase's own on the class path.
  *
- * <p>How a snapshot lies on the disk is each cluster's own matter. That it is whole shows when a
- * table is made of it, which is what the tests do.
+ * <p>The files of a snapshot differ between clusters. The tests clone a snapshot to a table to
+ * check that it is complete.
  */
 public final class SnapshotTestingUtils {
-  /** The first bytes of rows; all but the first are where tables are cut. */
+  /** The first bytes of rows; all but the first are split keys. */
   private static final byte[] FIRST_BYTES = Bytes.toBytes("0123456");
 
   private static final long WAITS_MS = 60_000;
@@ -165,7 +165,7 @@ public final class SnapshotTestingUtils {
     assertNoSnapshots(admin);
   }
 
-  /** What the cluster keeps of tables that are gone is its own matter. */
+  /** The files that remain of dropped tables differ between clusters. */
   public static void deleteArchiveDirectory(HBaseTestingUtility utility) {}
 
   public static ArrayList<?> corruptSnapshot(HBaseTestingUtility utility, String name) {
@@ -176,7 +176,7 @@ public final class SnapshotTestingUtils {
     return getSplitKeys(FIRST_BYTES.length);
   }
 
-  /** Where a table of so many regions is cut; at most one fewer than there are first bytes. */
+  /** The split keys for this many regions; at most one fewer than there are first bytes. */
   public static byte[][] getSplitKeys(int regions) {
     int count = Math.min(regions, FIRST_BYTES.length - 1);
     int distance = FIRST_BYTES.length / count;
@@ -229,7 +229,7 @@ public final class SnapshotTestingUtils {
     }
   }
 
-  /** Puts so many new rows, at least one with each of the first bytes. */
+  /** Puts this many new rows, at least one with each of the first bytes. */
   public static void loadData(
       HBaseTestingUtility utility, BufferedMutator mutator, int rows, byte[]... families)
       throws IOException {
