@@ -8,7 +8,7 @@
 //! - `rpc` has connections, calls and services
 //! - `faults` injects faults; `state_control` handles checkpoints, forks and the clock; `http` is
 //!   the admin endpoint
-//! - `places` limits the number of connections
+//! - `permits` limits the number of connections
 //! - `recorder` writes calls to a file
 //! - `statistics` counts calls and keeps the last slow ones
 //! - `view` is the state that pages display
@@ -24,7 +24,7 @@ mod faults;
 mod http;
 mod log;
 mod options;
-mod places;
+mod permits;
 mod ports;
 mod recorder;
 mod role;

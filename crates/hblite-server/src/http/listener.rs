@@ -25,7 +25,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tower_service::Service as _;
 
 use super::Refused;
-use crate::places::{Place, Places};
+use crate::permits::{Permit, Permits};
 
 /// Maximum number of connections.
 const CONNECTIONS_MAX: usize = 100;
@@ -55,17 +55,17 @@ pub(super) struct Terms {
 
 /// Serves until the task is dropped, which also drops its connections.
 pub(super) async fn serve(listener: TcpListener, router: Router, terms: Terms) {
-    let places = Places::new(CONNECTIONS_MAX);
+    let permits = Permits::new(CONNECTIONS_MAX);
     let mut connections = JoinSet::new();
     loop {
         while connections.try_join_next().is_some() {}
         match listener.accept().await {
             Ok((stream, _)) => {
-                let Some(place) = places.enter() else { continue };
-                connections.spawn(connection(stream, router.clone(), terms.clone(), place));
+                let Some(permit) = permits.enter() else { continue };
+                connections.spawn(connection(stream, router.clone(), terms.clone(), permit));
             }
             Err(_) => {
-                places.evict();
+                permits.evict();
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -76,13 +76,13 @@ pub(super) async fn serve(listener: TcpListener, router: Router, terms: Terms) {
 struct Shared {
     router: Router,
     terms: Terms,
-    place: Place,
+    permit: Permit,
     charge: Mutex<MemoryCharge>,
     /// When the last request, or else the connection, began.
     began: watch::Sender<Instant>,
 }
 
-async fn connection(stream: TcpStream, router: Router, terms: Terms, place: Place) {
+async fn connection(stream: TcpStream, router: Router, terms: Terms, permit: Permit) {
     let (head_timeout, idle_timeout) = (terms.hello_timeout, terms.stall_timeout);
     let mut charge = terms.memory.account(terms.memory_share_bytes).charge();
     if !charge.try_resize(CONNECTION_BYTES) {
@@ -90,7 +90,7 @@ async fn connection(stream: TcpStream, router: Router, terms: Terms, place: Plac
     }
     let (began, mut begins) = watch::channel(Instant::now());
     let charge = Mutex::new(charge);
-    let shared = Arc::new(Shared { router, terms, place, charge, began });
+    let shared = Arc::new(Shared { router, terms, permit, charge, began });
     let service = service_fn(|request| answer(Arc::clone(&shared), request));
     let mut protocol = http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(head_timeout);
@@ -101,7 +101,7 @@ async fn connection(stream: TcpStream, router: Router, terms: Terms, place: Plac
         tokio::select! {
             // An error only ends the client's connection.
             _ = &mut conversation => return,
-            () = shared.place.evicted() => return,
+            () = shared.permit.evicted() => return,
             () = sleep_until(end) => return,
             _ = begins.changed() => {}
         }
@@ -127,10 +127,10 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respo
         let message = "not enough memory for an answer; try again";
         return Ok(Refused::new(StatusCode::SERVICE_UNAVAILABLE, message).into_response());
     }
-    shared.place.work();
+    shared.permit.work();
     let mut router = shared.router.clone();
     let answered = router.call(Request::from_parts(head, Body::from(body))).await;
-    shared.place.wait();
+    shared.permit.wait();
     answered
 }
 

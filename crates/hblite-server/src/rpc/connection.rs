@@ -25,7 +25,7 @@ use super::link::Link;
 use super::outgoing::{Outgoing, Reply};
 use crate::cluster::Role;
 use crate::options::Limits;
-use crate::places::Place;
+use crate::permits::Permit;
 
 /// A frame that arrives more slowly than this, after the time allowed for a stall, is being held
 /// back deliberately.
@@ -48,7 +48,7 @@ pub(super) async fn serve(
     mut stream: TcpStream,
     dispatcher: Arc<Dispatcher>,
     role: Role,
-    place: Place,
+    permit: Permit,
 ) -> io::Result<()> {
     let limits = dispatcher.limits();
     let memory = dispatcher.memory().account(limits.connection_memory_bytes());
@@ -62,9 +62,9 @@ pub(super) async fn serve(
             Ok(Err(error)) => return Err(error),
             Err(_) => return Ok(()),
         },
-        () = place.evicted() => return Ok(()),
+        () = permit.evicted() => return Ok(()),
     };
-    place.work();
+    permit.work();
     let link = Arc::new(Link::new(client, memory, limits.connection_unsent_bytes()));
     let connection = Connection {
         incoming: Incoming::new(limits.frame_size_max_bytes.min(limits.connection_memory_bytes())),

@@ -22,7 +22,7 @@ use super::{admin, client, master, no_such_method, registry};
 use crate::cluster::{Cluster, CurrentCluster, Shared};
 use crate::faults::{Outcome, Target, Verdict};
 use crate::options::Limits;
-use crate::places::Places;
+use crate::permits::Permits;
 
 /// Maximum number of consecutive calls on the reading task before other connections get their turn.
 const TURN_CALLS: u32 = 16;
@@ -31,7 +31,7 @@ const TURN_CALLS: u32 = 16;
 #[derive(Debug)]
 pub(crate) struct Dispatcher {
     handlers: Arc<Handlers>,
-    connections: Arc<Places>,
+    connections: Arc<Permits>,
 }
 
 /// The work of a connection before others get their turn.
@@ -58,7 +58,7 @@ impl Turn {
 
 impl Dispatcher {
     pub(crate) fn new(cluster: CurrentCluster) -> Self {
-        let connections = Places::new(cluster.shared().options.limits.connections_max);
+        let connections = Permits::new(cluster.shared().options.limits.connections_max);
         Self { handlers: Arc::new(Handlers::new(cluster)), connections }
     }
 
@@ -81,7 +81,7 @@ impl Dispatcher {
     }
 
     /// The permits of connections.
-    pub(crate) fn connections(&self) -> &Arc<Places> {
+    pub(crate) fn connections(&self) -> &Arc<Permits> {
         &self.connections
     }
 

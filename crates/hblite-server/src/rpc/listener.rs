@@ -167,12 +167,12 @@ async fn accept(
         tokio::select! {
             accepted = listener.listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    let Some(place) = dispatcher.connections().enter() else { continue };
+                    let Some(permit) = dispatcher.connections().enter() else { continue };
                     let dispatcher = Arc::clone(&dispatcher);
                     connections.spawn(async move {
                         // An error only ends the client's connection.
                         if prepare(&stream).is_ok() {
-                            let _ = connection::serve(stream, dispatcher, role, place).await;
+                            let _ = connection::serve(stream, dispatcher, role, permit).await;
                         }
                     });
                 }

@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::conversation::{Conversation, Next};
 use super::sessions::{Detached, SessionName};
 use super::{FRAME_BYTES_MAX, Shim, words};
-use crate::places::{Place, Places};
+use crate::permits::{Permit, Permits};
 use hblite_wire::jute::{Decoder, Encoder, Malformed};
 
 /// Further connections are closed immediately, or end one that has not identified itself.
@@ -45,18 +45,18 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 impl Shim {
     /// Answers clients until the future is dropped; `memory` is their budget.
     pub(crate) async fn serve(self: Arc<Self>, listener: TcpListener, memory: Arc<MemoryBudget>) {
-        let places = Places::new(CONNECTIONS_MAX);
+        let permits = Permits::new(CONNECTIONS_MAX);
         let mut connections = JoinSet::new();
         loop {
             while connections.try_join_next().is_some() {}
             match listener.accept().await {
                 Ok((stream, _)) => {
-                    let Some(place) = places.enter() else { continue };
+                    let Some(permit) = permits.enter() else { continue };
                     let charge = memory.account(CONNECTION_BYTES_MAX).charge();
-                    connections.spawn(connection(Arc::clone(&self), stream, place, charge));
+                    connections.spawn(connection(Arc::clone(&self), stream, permit, charge));
                 }
                 Err(_) => {
-                    places.evict();
+                    permits.evict();
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             }
@@ -82,16 +82,16 @@ impl Drop for Counted {
 }
 
 /// A connection reports its end only to its client.
-async fn connection(shim: Arc<Shim>, stream: TcpStream, place: Place, charge: MemoryCharge) {
+async fn connection(shim: Arc<Shim>, stream: TcpStream, permit: Permit, charge: MemoryCharge) {
     let counted = Counted::new(Arc::clone(&shim));
-    let _ = converse(shim, stream, &place, charge).await;
+    let _ = converse(shim, stream, &permit, charge).await;
     drop(counted);
 }
 
 async fn converse(
     shim: Arc<Shim>,
     stream: TcpStream,
-    place: &Place,
+    permit: &Permit,
     charge: MemoryCharge,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
@@ -99,7 +99,7 @@ async fn converse(
     let mut frames = Frames { stream, bytes: Vec::new(), room: Room::new(charge, 0) };
     let hello = tokio::select! {
         hello = timeout(HELLO_WITHIN, frames.hello()) => hello.map_err(|_| timed_out())??,
-        () = place.evicted() => return Ok(()),
+        () = permit.evicted() => return Ok(()),
     };
     let Some(hello) = hello else {
         return tell_word(&shim, frames, reached).await;
@@ -107,7 +107,7 @@ async fn converse(
     let Some((session, detached)) = connect(&shim, &mut frames, &hello).await? else {
         return Ok(());
     };
-    place.work();
+    permit.work();
     Client { conversation: Conversation::new(Arc::clone(&shim), reached), shim, frames, session }
         .run(detached)
         .await

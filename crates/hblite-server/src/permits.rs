@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 /// The permits of one or several ports.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct Permits {
     count_max: usize,
     taken: Mutex<Taken>,
 }
@@ -29,14 +29,14 @@ struct Taken {
 
 /// A permit, held until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
-    places: Arc<Places>,
+pub(crate) struct Permit {
+    permits: Arc<Permits>,
     /// Its number among the waiting ones.
     number: Mutex<Option<u64>>,
     eviction: Arc<Notify>,
 }
 
-impl Places {
+impl Permits {
     pub(crate) fn new(count_max: usize) -> Arc<Self> {
         Arc::new(Self { count_max, taken: Mutex::default() })
     }
@@ -48,17 +48,20 @@ impl Places {
 
     /// Takes a permit, in the waiting state; `None` if all are taken by connections that are not
     /// waiting.
-    pub(crate) fn enter(self: &Arc<Self>) -> Option<Place> {
+    pub(crate) fn enter(self: &Arc<Self>) -> Option<Permit> {
         let mut taken = self.taken.lock();
         if taken.count >= self.count_max && !taken.evict() {
             return None;
         }
         taken.count += 1;
         drop(taken);
-        let place =
-            Place { places: Arc::clone(self), number: Mutex::new(None), eviction: Arc::default() };
-        place.wait();
-        Some(place)
+        let permit = Permit {
+            permits: Arc::clone(self),
+            number: Mutex::new(None),
+            eviction: Arc::default(),
+        };
+        permit.wait();
+        Some(permit)
     }
 
     /// Ends the connection that has waited longest, if one is waiting.
@@ -79,10 +82,10 @@ impl Taken {
     }
 }
 
-impl Place {
+impl Permit {
     /// The connection is waiting from now on, and may be ended.
     pub(crate) fn wait(&self) {
-        let mut taken = self.places.taken.lock();
+        let mut taken = self.permits.taken.lock();
         let mut number = self.number.lock();
         if number.is_none() {
             taken.last_number += 1;
@@ -94,7 +97,7 @@ impl Place {
 
     /// The connection is busy from now on.
     pub(crate) fn work(&self) {
-        let mut taken = self.places.taken.lock();
+        let mut taken = self.permits.taken.lock();
         if let Some(number) = self.number.lock().take() {
             taken.waiting.remove(&number);
         }
@@ -106,10 +109,10 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Permit {
     fn drop(&mut self) {
         self.work();
-        self.places.taken.lock().count -= 1;
+        self.permits.taken.lock().count -= 1;
     }
 }
 
@@ -121,32 +124,32 @@ mod tests {
 
     use super::*;
 
-    fn is_evicted(place: &Place) -> bool {
+    fn is_evicted(permit: &Permit) -> bool {
         let mut context = Context::from_waker(Waker::noop());
-        pin!(place.evicted()).poll(&mut context).is_ready()
+        pin!(permit.evicted()).poll(&mut context).is_ready()
     }
 
     #[test]
     fn who_has_waited_longest_makes_room() {
-        let places = Places::new(3);
-        let all: Vec<Place> = (0..3).filter_map(|_| places.enter()).collect();
+        let permits = Permits::new(3);
+        let all: Vec<Permit> = (0..3).filter_map(|_| permits.enter()).collect();
         all[0].work();
-        let fourth = places.enter().unwrap();
+        let fourth = permits.enter().unwrap();
         let evicted: Vec<bool> = all.iter().map(is_evicted).collect();
         assert_eq!(evicted, [false, true, false]);
         // A connection that starts waiting again moves to the end of the order.
         all[0].wait();
         all[0].wait();
-        let fifth = places.enter().unwrap();
+        let fifth = permits.enter().unwrap();
         assert!(is_evicted(&all[2]) && !is_evicted(&fourth));
         drop(all);
         fourth.work();
         fifth.work();
-        let sixth = places.enter().unwrap();
+        let sixth = permits.enter().unwrap();
         sixth.work();
-        assert!(places.enter().is_none() && !places.evict());
-        assert_eq!(places.taken(), 3);
+        assert!(permits.enter().is_none() && !permits.evict());
+        assert_eq!(permits.taken(), 3);
         drop((fourth, fifth, sixth));
-        assert_eq!(places.taken(), 0);
+        assert_eq!(permits.taken(), 0);
     }
 }
