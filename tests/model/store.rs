@@ -56,7 +56,7 @@ impl Store {
     }
 
     /// The cells of a row, in order. A memstore or file that has no timestamp in the range is not
-    /// looked at, which shows only where versions are counted regardless of the range: with
+    /// examined, which shows only where versions are counted regardless of the range: with
     /// NEW_VERSION_BEHAVIOR.
     pub(crate) fn row(&self, row: &[u8], (min, max): (i64, i64)) -> Vec<StoredCell> {
         let meets_range =

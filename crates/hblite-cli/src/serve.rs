@@ -92,7 +92,7 @@ enum Which {
     Calls,
 }
 
-/// What the clock shows.
+/// The mode of the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ClockKind {
     Real,
@@ -161,7 +161,7 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     end(arguments, server, recorder, connection)
 }
 
-/// Records calls to this file. What goes wrong is said on standard error.
+/// Records calls to this file. Errors are reported on standard error.
 fn record(file: &PathBuf) -> hblite::Result<Recorder> {
     Recorder::create(file, |line| {
         // As in `log`.

@@ -60,15 +60,15 @@ pub(crate) struct ShellArguments {
 
 const AFTER_HELP: &str = "\
 A script ends at the first error, with its line on standard error and exit status 1. Comments in
-it can say otherwise:
-  #: echo          prints each line before what it gives, from here on
-  #: keep-going    goes on after errors, from here on
-  #: expect-error  the next command must fail; its error is shown, and the script goes on
+it can change that:
+  #: echo          prints each line before its output, from here on
+  #: keep-going    continues after errors, from here on
+  #: expect-error  the next command must fail; its error is shown, and the script continues
   #: allow-error   the next command may fail
 
 At a terminal, Ctrl-C ends the running command or clears the line, and Ctrl-D leaves. A step that
 cannot be interrupted, such as a flush, is finished first; Ctrl-\\ kills the shell.
-What is typed is kept in ~/.hblite_history, or in the file that HBLITE_HISTORY names.
+Input is kept in ~/.hblite_history, or in the file that HBLITE_HISTORY names.
 
 'hblite shell -c help' lists the commands.";
 

@@ -134,7 +134,7 @@ impl Completer for Words {
     }
 }
 
-/// Where the last word of `line` begins, and what it could become.
+/// The start of the last word of `line`, and its completions.
 fn complete(line: &str) -> (usize, Vec<String>) {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let start = line

@@ -19,8 +19,8 @@ pub(crate) struct ToHBaseArguments {
 
 const AFTER_HELP: &str = "\
 Every close leaves a directory that HBase 2.6 starts on. This command is for one that was not closed
-because hblite was killed, for a backup of an open store, and to be sure: it reads the log back,
-writes it to store files, completes what was interrupted, and checks every file. HBase and hblite
+because hblite was killed, for a backup of an open store, and for a check beforehand: it replays the
+log into store files, completes what was interrupted, and checks every file. HBase and hblite
 must not use the directory at the same time. HBase refuses to start while hblite has the store open
 or has not closed it: it reports the file layout of hbase.version. hblite refuses to open the
 directory while HBase's logs are in it, as they are while HBase runs and after it was killed.

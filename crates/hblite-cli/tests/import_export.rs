@@ -99,7 +99,7 @@ fn what_is_asked_for_wrongly_makes_no_store_and_no_file() {
         (&["import", "t", "none.csv", "--columns", "HBASE_ROW_KEY,f"], "No such file"),
         (&["import", "t", "a.csv"], "need --columns"),
         (&["import", "t", "a.csv", "--columns", "f:q"], "exactly one column"),
-        (&["import", "t", "a"], "says no format"),
+        (&["import", "t", "a"], "does not show its format"),
         (&["import", "t", "a.jsonl", "--columns", "HBASE_ROW_KEY,f"], "no columns to name"),
         (
             &["import", "t", "a.csv", "--columns", "HBASE_ROW_KEY,f", "--separator", "=>"],
@@ -126,7 +126,7 @@ fn a_table_must_be_there_or_be_described() {
     )
     .unwrap();
     let shown = failure(path, &["import", "new", "a.jsonl"]);
-    assert!(shown.contains("name its families by --family"), "{shown}");
+    assert!(shown.contains("name its families with --family"), "{shown}");
     let columns = "HBASE_ROW_KEY,f:q";
     let shown = failure(path, &["import", "new", "in.csv", "--columns", columns, "--no-create"]);
     assert!(shown.contains("Table 'new' does not exist"), "{shown}");

@@ -39,7 +39,7 @@ fn main() -> Done {
     rows_are_found_by_the_form(&browser, &shown)?;
     the_map_is_walked_through_and_zoomed_by_keys(&browser, &shown)?;
     commands_run_with_the_token_only(&browser, &shown)?;
-    println!("the console was looked at in a browser: all as expected");
+    println!("the console was checked in a browser: everything as expected");
     Ok(())
 }
 

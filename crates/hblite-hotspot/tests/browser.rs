@@ -43,7 +43,7 @@ fn main() -> Done {
     follows_the_theme(&browser, screenshots)?;
     fits_every_width(&browser, &small_file, screenshots.map(|dir| dir.join("report")))?;
     fits_every_width(&browser, &watched_file, screenshots.map(|dir| dir.join("watched")))?;
-    println!("the report was looked at in a browser: all as expected");
+    println!("the report was checked in a browser: everything as expected");
     Ok(())
 }
 

@@ -409,7 +409,7 @@ fn twenty_thousand_puts_in_one_request_fit_the_smallest_budget() {
     );
 }
 
-/// A rule for faults has each call looked at before it is decoded and charged.
+/// A rule for faults examines each call before it is decoded and charged.
 #[test]
 fn a_request_that_a_fault_might_happen_to_is_not_decoded_for_it() {
     let attacked = Attacked::start(Limits::default(), 10);

@@ -84,7 +84,7 @@ impl Shown {
 
 const AFTER_HELP: &str = "\
 Sources:
-  hbase://zookeeper-host:2181/hbase    a cluster, asked as its clients do
+  hbase://zookeeper-host:2181/hbase    a cluster, through the client protocol
   hbase+rpc://host:16000               the same, without ZooKeeper
   http://regionserver:16030/jmx        metrics of a region server; give one URL for each server
   http://rest-host:8080/status/cluster HBase's REST server
@@ -137,7 +137,7 @@ fn watch(arguments: &WatchArguments) -> Result<Vec<RunResult>, String> {
     Ok(results)
 }
 
-/// What is known of keys and queries.
+/// The known design of the keys, and the known queries.
 struct Known {
     queries: Option<String>,
     expected: Expected,
@@ -184,7 +184,7 @@ fn show(
     Ok(())
 }
 
-/// Which keys are hot, from where they can be known.
+/// Which keys are hot, from the source that can tell.
 fn keys(
     arguments: &WatchArguments,
     known: &Known,
@@ -209,7 +209,7 @@ fn keys(
     found.unwrap_or_else(|reason| vec![format!("The keys of {table} are not known: {reason}")])
 }
 
-/// Where keys are.
+/// The source of the keys.
 const NO_KEYS: &str = "The metrics have no keys of requests: watch hbase://ZOOKEEPER:2181/hbase \
     instead to see which keys are written.";
 

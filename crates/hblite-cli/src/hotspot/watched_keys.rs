@@ -1,5 +1,5 @@
-//! What servers say over HTTP: documents, and the keys that `hblite serve` has sampled of a hot
-//! region and what its adviser proposes for them, from its console.
+//! Data from servers over HTTP: documents, and from the console of `hblite serve` the sampled keys
+//! of a hot region and the adviser's proposals for them.
 
 use hblite_hotspot::watch::Watched;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Differences between a recorded answer and the one of the target.
 //!
-//! Left out is what differs by nature: names and ids of regions, ids of scanners and procedures,
+//! Unavoidable differences are left out: names and ids of regions, ids of scanners and procedures,
 //! addresses, times, loads, and the texts of exceptions. A timestamp of a cell may differ if a
 //! server assigned it: if no client sent it, and it lies in the time of the recording. Fields that
 //! hblite does not know are left out, too.
@@ -16,7 +16,7 @@ use hblite_wire::tree::{Reading, Tree, Value};
 
 use super::ids::{Ids, RegionName, region_key};
 
-/// Differences of one call that are named.
+/// The maximum number of differences reported for one call.
 const NAMED_MAX: usize = 5;
 /// Data from before the recording, such as a seed's, may have timestamps of a server, too.
 const EARLIER_MS: i64 = 24 * 60 * 60 * 1000;
@@ -46,7 +46,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("MajorCompactionTimestampResponse", "compaction_timestamp"),
     ("PrepareBulkLoadResponse", "bulk_token"),
 ];
-/// Repeated fields whose order means nothing.
+/// Repeated fields whose order has no meaning.
 const UNORDERED: &[&str] = &["attributes", "configuration"];
 
 /// Compares the answer to one call.
@@ -192,7 +192,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Notes a difference.
+    /// Records a difference.
     pub(super) fn differ(&mut self, place: &str, then: String, now: String) {
         if self.found.len() < NAMED_MAX {
             self.found.push(format!("{place}: recorded {then}, replayed {now}"));

@@ -1,8 +1,8 @@
-//! Puts the ids of the target in the place of the recorded ones.
+//! Replaces recorded ids with those of the target.
 //!
-//! Answers teach which id stands for which: those of scanners and procedures, and timestamps that a
+//! Answers show which ids correspond: those of scanners and procedures, and timestamps that a
 //! server assigned. Regions are the same if table, first row and replica are the same. Nonces are
-//! made new, so that a server that has seen the recorded ones does not take a write for a repeated
+//! replaced, so that a server that has seen the recorded ones does not treat a write as a repeated
 //! one.
 //!
 //! Threads: one.
@@ -19,11 +19,11 @@ use super::target::RegionKey;
 const ENCODED_SIZE: usize = 34;
 /// `RegionSpecifier.type` of encoded names.
 const ENCODED_NAME: u64 = 2;
-/// What stands for what.
+/// The ids of the target for the recorded ones.
 pub(super) struct Ids {
     /// Regions by the encoded names that they had.
     encoded: HashMap<Bytes, RegionKey>,
-    /// Scanners: what they are called now, where they are, and whether they read hbase:meta.
+    /// Scanners: their present ids, their servers, and whether they read hbase:meta.
     pub(super) scanners: HashMap<u64, Scanner>,
     pub(super) procedures: HashMap<u64, u64>,
     pub(super) timestamps: HashMap<u64, u64>,
@@ -40,7 +40,7 @@ pub(super) struct Scanner {
     pub(super) reads_meta: bool,
 }
 
-/// A region's name, taken apart.
+/// The parts of a region's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RegionName {
     pub(super) key: RegionKey,
@@ -177,7 +177,7 @@ impl Ids {
         }
     }
 
-    /// The timestamp to send in the place of one that a client sent.
+    /// The timestamp to send instead of the one that a client sent.
     pub(super) fn sent_timestamp(&mut self, timestamp: u64) -> u64 {
         match self.timestamps.get(&timestamp) {
             Some(now) => *now,

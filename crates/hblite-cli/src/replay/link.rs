@@ -25,7 +25,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Connects and says what the recorded client said.
+    /// Connects and sends the recorded header.
     ///
     /// # Errors
     /// Those of the socket.
@@ -43,7 +43,7 @@ impl Link {
     /// Sends a call and waits for its answer.
     ///
     /// # Errors
-    /// Those of the socket; `InvalidData` if the answer is none.
+    /// Those of the socket; `InvalidData` if the bytes are not an answer.
     pub(super) fn call(&mut self, method: &str, message: &[u8], cells: &[u8]) -> io::Result<Reply> {
         self.last_id += 1;
         let length = u32::try_from(cells.len()).ok().filter(|length| *length > 0);

@@ -3,8 +3,8 @@
 //!
 //! - `player` goes through the recording
 //! - `target` finds servers and regions, `link` sends a call
-//! - `ids` puts the target's ids in the place of the recorded ones
-//! - `compare` finds differences, except for those that lie in the nature of things
+//! - `ids` replaces recorded ids with those of the target
+//! - `compare` finds differences, except for unavoidable ones
 
 mod compare;
 mod ids;

@@ -1,7 +1,7 @@
-//! Goes through a recording: sends each call, teaches the ids what its answer says, and compares.
+//! Processes a recording: sends each call, records the ids in its answer, and compares the answers.
 //!
-//! What waits for a procedure is repeated until the procedure is done, and what meets a region that
-//! is not open yet is repeated for a while, as clients do.
+//! A call that waits for a procedure is repeated until the procedure is done, and a call to a
+//! region that is not open yet is repeated for a while, as clients do.
 //!
 //! Threads: one.
 
@@ -51,10 +51,10 @@ const NOT_COMPARED: &[&str] = &[
     "ClearRegionBlockCache",
     "CleanupBulkLoad",
 ];
-/// Methods that ask whether something is done: how often is a matter of time.
+/// Methods that ask whether something is done: how often they are called depends on timing.
 const POLLING: &[&str] =
     &["GetProcedureResult", "IsProcedureDone", "IsSnapshotDone", "GetSchemaAlterStatus"];
-/// Exceptions that pass: the simple names of their classes.
+/// Temporary exceptions: the simple names of their classes.
 const PASSING: &[&str] = &[
     "NotServingRegionException",
     "RegionOpeningException",
@@ -65,7 +65,7 @@ const PASSING: &[&str] = &[
     "RegionTooBusyException",
 ];
 
-/// What came of a replay.
+/// The result of a replay.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     calls: u64,
@@ -104,13 +104,13 @@ pub(super) struct Player {
 struct Client {
     service: String,
     is_master: bool,
-    /// What is said to the target: cell blocks are not compressed there.
+    /// The header for the target: cell blocks are not compressed there.
     header: pb::ConnectionHeader,
     codec: Codec,
     compressor: Option<Compressor>,
 }
 
-/// What the target answered.
+/// The target's answer.
 enum Answer {
     Message {
         tree: Option<Tree>,
@@ -130,7 +130,7 @@ impl Player {
     /// Replays all of it.
     ///
     /// # Errors
-    /// What is wrong with the recording, and in which line.
+    /// The error in the recording, and its line.
     pub(super) fn play(mut self, mut reader: Reader<impl BufRead>) -> Result<Summary, String> {
         self.summary.is_cut = true;
         while let Some(line) = reader.next_line().map_err(|error| error.to_string())? {
@@ -379,7 +379,7 @@ fn answer_of(reply: Reply, response_type: &str) -> Answer {
     }
 }
 
-/// Whether the answer to a question for the end of something says that it is done.
+/// Whether the answer to a poll reports the end of the operation.
 fn is_done(answer: &Tree) -> bool {
     /// `GetProcedureResultResponse.State.RUNNING`.
     const RUNNING: u64 = 1;

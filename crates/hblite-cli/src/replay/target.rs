@@ -1,5 +1,5 @@
-//! The cluster that a recording is replayed on: its servers, and the regions that it has in the
-//! place of the recorded ones.
+//! The cluster that a recording is replayed on: its servers, and its regions that correspond to the
+//! recorded ones.
 //!
 //! Threads: one.
 
@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 
 use super::link::Link;
 
-/// What names a region on every cluster: table, first row, and number of the replica.
+/// The identity of a region on every cluster: table, first row, and number of the replica.
 pub(super) type RegionKey = (Vec<u8>, Vec<u8>, u16);
 
 /// A cluster that answers.

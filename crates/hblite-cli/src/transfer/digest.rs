@@ -56,7 +56,7 @@ Examples:
 Equal cells give equal digests, whatever the regions and files. With one place, a line per table
 shows its digest, rows and cells; run the command at both places and compare the lines. With two,
 the rows that differ are shown. Tags, such as times to live of single cells, are not compared.
-After a compaction, --raw may find differences between tables that answer every question alike.
+After a compaction, --raw may find differences between tables that give the same answers.
 Exit status: 0 if nothing differs, 1 if something does, 2 if something could not be read.";
 
 pub(crate) fn run(arguments: &DigestArguments) -> ExitCode {

@@ -357,7 +357,8 @@ impl ImportArguments {
             }
         }
         if descriptor.families().len() == 0 {
-            let message = format!("Table '{name}' does not exist: name its families by --family.");
+            let message =
+                format!("Table '{name}' does not exist: name its families with --family.");
             return Err(TransferError::Invalid(message));
         }
         let splits: Vec<Vec<u8>> =

@@ -42,13 +42,13 @@ impl Format {
             Some("tsv" | "tab") => Ok(Self::Tsv),
             Some("jsonl" | "ndjson") => Ok(Self::Jsonl),
             _ => Err(TransferError::Invalid(
-                "the name of the file says no format: give --format csv, tsv or jsonl".into(),
+                "the file's name does not show its format: use --format csv, tsv or jsonl".into(),
             )),
         }
     }
 }
 
-/// Whether the name of a file says that it is compressed.
+/// Whether a file is compressed, by its name.
 fn is_gzip(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"))
 }

@@ -9,12 +9,12 @@ use hblite_transfer::TransferError;
 use crate::shell::report_open;
 use crate::store_files;
 
-/// What happens if the directory of a store does not exist.
+/// How to treat a missing directory of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     /// A store is created there.
     Create,
-    /// That is an error.
+    /// It is an error.
     Refuse,
 }
 

@@ -3,7 +3,7 @@
 //! Whatever is on its way out of the store, or into it, has a name that only this store uses:
 //! `hblite-<store id>-<name>`. An open removes entries with such names, and nothing else.
 //!
-//! Invariant: no directory is deleted before its files were looked at. One with a file that hblite
+//! Invariant: no directory is deleted before its files were examined. One with a file that hblite
 //! did not write is set aside in [`Layout::moved_dir`].
 //!
 //! Threads: any.

@@ -19,7 +19,7 @@ pub(super) const COMMANDS: &[Command] = &[
         arity: (4, 5),
         is_table_method: true,
         usage: "\
-Lengthens a cell's value and prints the new one.
+Appends to a cell's value and prints the result.
 
   hbase> append 't1', 'r1', 'f1:q1', 'more'
   hbase> t.append 'r1', 'f1:q1', 'more'",
@@ -31,9 +31,9 @@ Lengthens a cell's value and prints the new one.
         arity: (1, 2),
         is_table_method: true,
         usage: "\
-Counts the rows of a table and returns their number. Every 1000 rows, or as many as INTERVAL
-says, the count so far is printed. Takes what a scan takes: COLUMNS, STARTROW, STOPROW,
-ROWPREFIXFILTER, FILTER, CACHE.
+Counts the rows of a table and returns their number. The count so far is printed every INTERVAL
+rows (default 1000). Accepts options of a scan: COLUMNS, STARTROW, STOPROW, ROWPREFIXFILTER, FILTER,
+CACHE.
 
   hbase> count 'ns1:t1'
   hbase> count 't1', INTERVAL => 100000
@@ -88,8 +88,9 @@ filter.
   hbase> get 't1', 'r1', {FILTER => \"ValueFilter(=, 'binary:abc')\"}
   hbase> t.get \"r\\x00\\x01\"
 
-A column may name how its values are printed (toLong, toInt, toShort, toString, toHex, toDouble,
-toFloat, toBoolean); FORMATTER names it for everything. MAXLENGTH cuts what is printed of a cell.
+A column may name a converter for its values (toLong, toInt, toShort, toString, toHex, toDouble,
+toFloat, toBoolean); FORMATTER sets one for all output. MAXLENGTH limits the printed characters of a
+cell.
 
   hbase> get 't1', 'r1', 'f1:counter:toLong'
   hbase> get 't1', 'r1', {COLUMN => 'f1', FORMATTER => 'toString'}",
@@ -101,7 +102,7 @@ toFloat, toBoolean); FORMATTER names it for everything. MAXLENGTH cuts what is p
         arity: (3, 3),
         is_table_method: true,
         usage: "\
-Prints the value of a counter: a cell of eight bytes, as incr makes it.
+Prints the value of a counter: a cell of eight bytes, as incr writes it.
 
   hbase> get_counter 't1', 'r1', 'f1:q1'
   hbase> t.get_counter 'r1', 'f1:q1'",
@@ -125,7 +126,7 @@ Prints and returns the keys at which a table is split.
         arity: (3, 5),
         is_table_method: true,
         usage: "\
-Adds to a counter, 1 if nothing else is said, and prints its new value.
+Adds to a counter, 1 by default, and prints its new value.
 
   hbase> incr 't1', 'r1', 'f1:q1'
   hbase> incr 't1', 'r1', 'f1:q1', -10
@@ -153,9 +154,9 @@ milliseconds with TTL.
         arity: (1, 2),
         is_table_method: true,
         usage: "\
-Reads rows in the order of their keys. What is read and how can be said with STARTROW, STOPROW,
-ROWPREFIXFILTER, LIMIT, COLUMNS, VERSIONS, TIMESTAMP, TIMERANGE, FILTER, REVERSED, RAW, BATCH,
-CACHE, MAX_RESULT_SIZE, ALLOW_PARTIAL_RESULTS, MAXLENGTH and FORMATTER.
+Reads rows in the order of their keys. Options: STARTROW, STOPROW, ROWPREFIXFILTER, LIMIT, COLUMNS,
+VERSIONS, TIMESTAMP, TIMERANGE, FILTER, REVERSED, RAW, BATCH, CACHE, MAX_RESULT_SIZE,
+ALLOW_PARTIAL_RESULTS, MAXLENGTH and FORMATTER.
 
   hbase> scan 't1'
   hbase> scan 't1', {COLUMNS => ['f1:q1', 'f2'], LIMIT => 10, STARTROW => 'xyz'}
@@ -168,8 +169,8 @@ CACHE, MAX_RESULT_SIZE, ALLOW_PARTIAL_RESULTS, MAXLENGTH and FORMATTER.
   hbase> scan 'hbase:meta', {COLUMNS => 'info:regioninfo'}
   hbase> t.scan LIMIT => 5
 
-The first argument is the table; a hash right after 'scan' is none, and Ruby reads its brace as
-the beginning of a block. show_filters names the filters. RAW also shows delete markers.",
+The first argument must be the table. Ruby reads a brace directly after 'scan' as the beginning of a
+block. show_filters lists the filters. RAW also shows delete markers.",
         run: scan,
     },
     Command {
@@ -178,7 +179,7 @@ the beginning of a block. show_filters names the filters. RAW also shows delete 
         arity: (1, 1),
         is_table_method: false,
         usage: "\
-Deletes all rows of a table; it has one region afterwards.
+Deletes all rows of a table, which then has one region.
 
   hbase> truncate 't1'",
         run: |context, arguments| schema::truncate(context, &arguments, SplitPoints::Discard),

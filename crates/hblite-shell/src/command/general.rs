@@ -14,7 +14,7 @@ pub(super) const COMMANDS: &[Command] = &[
         arity: (0, 2),
         is_table_method: false,
         usage: "\
-Prints how the store is: a line ('summary'), its server ('simple'), its regions ('detailed').
+Prints the state of the store: a summary ('summary'), its server ('simple') or regions ('detailed').
 
   hbase> status
   hbase> status 'simple'
@@ -27,7 +27,7 @@ Prints how the store is: a line ('summary'), its server ('simple'), its regions 
         arity: (0, 0),
         is_table_method: false,
         usage: "\
-Tells how to use a table that is kept in a variable.
+Explains how to use a table in a variable.
 
   hbase> table_help",
         run: |context, _| {

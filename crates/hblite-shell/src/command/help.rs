@@ -9,7 +9,7 @@ pub(crate) const HBASE_VERSION: &str = "2.6.1";
 pub(crate) const TABLE_HELP: &str = "\
 Tables in variables.
 
-'create' and 'get_table' return a table, which can be kept:
+'create' and 'get_table' return a table, which can be assigned to a variable:
 
   hbase> t = create 't1', 'f1'
   hbase> t = get_table 't1'
@@ -30,24 +30,24 @@ get_counter, get_splits, incr, put and scan. For more on one of them:
 
 const USAGE: &str = "\
 SHELL USAGE:
-Names of tables, families and columns stand in quotes, parameters between commas. Settings are
-given as Ruby hashes, whose keys are constants without quotes or texts in quotes:
+Put names of tables, families and columns in quotes, and separate parameters by commas. Settings are
+Ruby hashes, whose keys are constants without quotes or texts in quotes:
 
   {NAME => 'f1', VERSIONS => 5, 'my.key' => 'my value'}
 
-The braces may be left out around the last parameter. Bytes that cannot be typed are escaped
+The braces around the last parameter may be omitted. Bytes that cannot be typed are escaped
 inside double quotes, in hexadecimal or octal digits; inside single quotes nothing is escaped:
 
   hbase> get 't1', \"key\\x03\\x3f\\xcd\"
   hbase> get 't1', \"key\\003\\023\\011\"
 
-What a command returns can be kept in a variable (t = get_table 't1'; t.scan). Several commands
-on a line are separated by ';', comments begin with '#', unfinished lines go on in the next one.
+The result of a command can be assigned to a variable (t = get_table 't1'; t.scan). Several commands
+on a line are separated by ';', comments begin with '#', unfinished lines continue in the next one.
 'exit' ends the shell.
 
-In a script, comments of these forms say something about what follows: '#: echo' prints each line
-before what it gives, '#: expect-error' lets the next command fail and nothing else, '#:
-allow-error' lets it fail or not, '#: keep-going' goes on after errors.";
+In a script, these comments control the commands after them: '#: echo' prints each line before its
+output, '#: expect-error' requires that the next command fails, '#: allow-error' permits that it
+fails, and '#: keep-going' continues after errors.";
 
 /// The version line.
 pub(crate) fn version() -> String {

@@ -96,7 +96,7 @@ impl Context<'_> {
         self.out.flush()?;
         match self.answers.next_line()? {
             Some(answer) => Ok(answer.to_ascii_lowercase().contains('y')),
-            None => Err(Failure::refused("the question was not answered: the input has ended")),
+            None => Err(Failure::refused("the confirmation was not answered: the input has ended")),
         }
     }
 

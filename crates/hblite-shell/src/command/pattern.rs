@@ -64,7 +64,7 @@ pub(super) enum Deed {
     Drop,
 }
 
-/// Does it, after a question.
+/// Does it, after confirmation.
 pub(super) fn for_all(
     context: &mut Context<'_>,
     arguments: &Arguments,

@@ -14,8 +14,8 @@ pub(super) const COMMANDS: &[Command] = &[
         arity: (1, 3),
         is_table_method: false,
         usage: "\
-Merges files of a table or region as the compaction policy chooses, and returns when that is
-done. A family may be named; the others stay as they are.
+Merges files of a table or region that the compaction policy selects, and returns when that is done.
+With a family, only its files are merged.
 
   hbase> compact 't1'
   hbase> compact 'REGION_NAME'
@@ -28,8 +28,7 @@ done. A family may be named; the others stay as they are.
         arity: (1, 2),
         is_table_method: true,
         usage: "\
-Writes what a table or region holds in memory to files. A family may be named; the others stay
-in memory.
+Writes the memory of a table or region to files. With a family, only its memory is written.
 
   hbase> flush 't1'
   hbase> flush 't1', 'f1'
@@ -44,8 +43,8 @@ in memory.
         arity: (1, 3),
         is_table_method: false,
         usage: "\
-Merges all files of each family of a table or region into one, leaves out what is deleted or too
-old, and returns when that is done. A family may be named; the others stay as they are.
+Merges all files of each family of a table or region into one, without deleted and expired cells,
+and returns when that is done. With a family, only its files are merged.
 
   hbase> major_compact 't1'
   hbase> major_compact 't1', 'f1'
@@ -58,8 +57,8 @@ old, and returns when that is done. A family may be named; the others stay as th
         arity: (0, MANY),
         is_table_method: false,
         usage: "\
-Merges two or more neighbouring regions, named by their full or encoded names; with true at the
-end, regions that are not adjacent, too.
+Merges two or more adjacent regions, given by their full or encoded names. With true as the last
+argument, regions that are not adjacent are accepted, too.
 
   hbase> merge_region 'REGION_NAME', 'REGION_NAME'
   hbase> merge_region ['ENCODED_REGION_NAME', 'ENCODED_REGION_NAME', 'ENCODED_REGION_NAME']

@@ -16,7 +16,7 @@ pub(super) const COMMANDS: &[Command] = &[
         is_table_method: false,
         usage: "\
 Changes a table: adds or changes families, deletes them, sets or removes attributes. Several
-changes may follow one another. The table stays in service.
+changes can be given at once. The table stays in service.
 
   hbase> alter 't1', NAME => 'f1', VERSIONS => 5
   hbase> alter 't1', 'f1', {NAME => 'f2', TTL => '1 DAY'}, {NAME => 'f3', MIN_VERSIONS => 2}
@@ -35,7 +35,7 @@ changes may follow one another. The table stays in service.
         arity: (1, MANY),
         is_table_method: false,
         usage: "\
-Changes a table as alter does, and prints nothing. The change is made when it returns.
+Changes a table as alter does, and prints nothing. The change is complete when it returns.
 
   hbase> alter_async 't1', NAME => 'f1', VERSIONS => 5
   hbase> alter_status 't1'",
@@ -47,7 +47,7 @@ Changes a table as alter does, and prints nothing. The change is made when it re
         arity: (1, 1),
         is_table_method: false,
         usage: "\
-Prints how many regions of a table have its newest settings: here always all of them.
+Prints how many regions of a table have its newest settings; in hblite, always all of them.
 
   hbase> alter_status 't1'",
         run: alter::alter_status,
@@ -83,7 +83,7 @@ evenly into NUMREGIONS by a SPLITALGO: HexStringSplit, DecimalStringSplit or Uni
   hbase> create 't1', 'f1', {NUMREGIONS => 15, SPLITALGO => 'HexStringSplit'}
   hbase> create 't1', 'f1', {SPLIT_ENABLED => false, METADATA => {'mykey' => 'myvalue'}}
 
-The table is returned, and can be kept and used:
+The table is returned, and can be used through a variable:
 
   hbase> t1 = create 't1', 'f1'
   hbase> t1.put 'r1', 'f1:q1', 'value'",
@@ -120,7 +120,7 @@ Takes a table out of service.
         arity: (1, 1),
         is_table_method: false,
         usage: "\
-Takes all tables out of service whose name matches a regular expression, after a question.
+Takes all tables whose name matches a regular expression out of service, after confirmation.
 
   hbase> disable_all 'ns:t.*'",
         run: |context, arguments| for_all(context, &arguments, Deed::Disable),
@@ -143,7 +143,7 @@ Deletes a table, which must be disabled.
         arity: (1, 1),
         is_table_method: false,
         usage: "\
-Deletes all disabled tables whose name matches a regular expression, after a question.
+Deletes all disabled tables whose name matches a regular expression, after confirmation.
 
   hbase> drop_all 'ns:t.*'",
         run: |context, arguments| for_all(context, &arguments, Deed::Drop),
@@ -166,7 +166,7 @@ Puts a table back in service.
         arity: (1, 1),
         is_table_method: false,
         usage: "\
-Puts all tables back in service whose name matches a regular expression, after a question.
+Puts all tables whose name matches a regular expression back in service, after confirmation.
 
   hbase> enable_all 'ns:t.*'",
         run: |context, arguments| for_all(context, &arguments, Deed::Enable),
@@ -177,7 +177,7 @@ Puts all tables back in service whose name matches a regular expression, after a
         arity: (1, 1),
         is_table_method: false,
         usage: "\
-Says whether there is a table of this name.
+Prints whether a table of this name exists.
 
   hbase> exists 'ns1:t1'",
         run: exists,
@@ -188,7 +188,7 @@ Says whether there is a table of this name.
         arity: (1, 1),
         is_table_method: false,
         usage: "\
-Gives a table to keep in a variable and use. table_help tells more.
+Returns a table for use in a variable; see table_help.
 
   hbase> t = get_table 'ns1:t1'
   hbase> t.scan",
@@ -200,7 +200,7 @@ Gives a table to keep in a variable and use. table_help tells more.
         arity: (1, 1),
         is_table_method: false,
         usage: "\
-Says whether a table is disabled.
+Prints whether a table is disabled.
 
   hbase> is_disabled 't1'",
         run: |context, arguments| say_state(context, &arguments, false),
@@ -211,7 +211,7 @@ Says whether a table is disabled.
         arity: (1, 1),
         is_table_method: false,
         usage: "\
-Says whether a table is enabled.
+Prints whether a table is enabled.
 
   hbase> is_enabled 't1'",
         run: |context, arguments| say_state(context, &arguments, true),
@@ -235,8 +235,8 @@ Lists tables, all or those whose name matches a regular expression.
         is_table_method: false,
         usage: "\
 Lists the regions of a table: server, name, keys, megabytes in files, requests, locality. The
-second argument chooses servers by the beginning of their name and regions by locality, the
-third the columns.
+second argument selects servers by the beginning of their names, and regions by locality; the third
+selects the columns.
 
   hbase> list_regions 't1'
   hbase> list_regions 't1', 'server'
@@ -250,7 +250,7 @@ third the columns.
         arity: (2, 2),
         is_table_method: false,
         usage: "\
-Prints and returns the region that holds a row.
+Prints and returns the region that contains a row.
 
   hbase> locate_region 't1', 'r1'
   hbase> locate_region('t1', 'r1').getRegion.getEncodedName",

@@ -14,8 +14,8 @@ pub(super) const COMMANDS: &[Command] = &[
         arity: (2, 3),
         is_table_method: false,
         usage: "\
-Makes a new table of a snapshot, with its settings and regions, without copying cells. Neither
-changes when the other does.
+Clones a snapshot to a new table with its settings and regions, without copying cells. Later changes
+to the table do not affect the snapshot.
 
   hbase> clone_snapshot 'snapshotName', 'tableName'
   hbase> clone_snapshot 'snapshotName', 'namespace:tableName'",
@@ -27,7 +27,7 @@ changes when the other does.
         arity: (1, 1),
         is_table_method: false,
         usage: "\
-Deletes all snapshots whose name matches a regular expression, after a question.
+Deletes all snapshots whose name matches a regular expression, after confirmation.
 
   hbase> delete_all_snapshot 's.*'",
         run: delete_all_snapshot,
@@ -38,7 +38,7 @@ Deletes all snapshots whose name matches a regular expression, after a question.
         arity: (1, 1),
         is_table_method: false,
         usage: "\
-Deletes a snapshot. Tables that were made of it stay.
+Deletes a snapshot. Tables cloned from it stay.
 
   hbase> delete_snapshot 'snapshotName'",
         run: |context, arguments| {
@@ -52,8 +52,8 @@ Deletes a snapshot. Tables that were made of it stay.
         arity: (1, 2),
         is_table_method: false,
         usage: "\
-Deletes the snapshots of all tables whose name matches a regular expression, after a question; with
-a second one, those whose own name matches that.
+Deletes the snapshots of all tables whose name matches a regular expression, after confirmation. A
+second expression selects snapshots by their own names.
 
   hbase> delete_table_snapshots 'tableName'
   hbase> delete_table_snapshots 'ns:tableName.*', 'snapshotName.*'",
@@ -80,8 +80,8 @@ Lists all snapshots, or those whose name matches a regular expression.
         arity: (1, 2),
         is_table_method: false,
         usage: "\
-Lists the snapshots of all tables whose name matches a regular expression; with a second one, those
-whose own name matches that.
+Lists the snapshots of all tables whose name matches a regular expression. A second expression
+selects snapshots by their own names.
 
   hbase> list_table_snapshots 'tableName'
   hbase> list_table_snapshots 'ns:tableName.*', 'snapshotName.*'",
@@ -96,8 +96,8 @@ whose own name matches that.
         arity: (1, 2),
         is_table_method: false,
         usage: "\
-Makes a disabled table what it was when the snapshot was taken, settings included. A table that is
-gone is made again.
+Restores a disabled table, settings included, to its state when the snapshot was taken. A dropped
+table is created again.
 
   hbase> restore_snapshot 'snapshotName'",
         run: restore_snapshot,
@@ -108,9 +108,9 @@ gone is made again.
         arity: (2, MANY),
         is_table_method: false,
         usage: "\
-Takes a snapshot of a table, without copying cells. What is in memory is flushed first, or left out
-with SKIP_FLUSH. With TTL it is deleted after so many seconds. MAX_FILESIZE is that of tables which
-are made of it.
+Takes a snapshot of a table, without copying cells. Memory is flushed first; SKIP_FLUSH leaves it
+out instead. TTL deletes the snapshot after that number of seconds. MAX_FILESIZE applies to tables
+cloned from it.
 
   hbase> snapshot 'sourceTable', 'snapshotName'
   hbase> snapshot 'namespace:sourceTable', 'snapshotName', {SKIP_FLUSH => true, TTL => 86400}",

@@ -450,7 +450,7 @@ fn a_store_that_opens_takes_writes_whichever_directory_sync_failed() {
 }
 
 /// HBase had made the table of a snapshot and disabled it. Its files were links to those of another
-/// table, which could be dropped before the links were looked at.
+/// table, which could be dropped before the links were examined.
 #[test]
 fn links_of_a_disabled_table_become_files_when_the_store_opens() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
