@@ -47,3 +47,18 @@ pub use state_control::{ForkStatus, StateControl};
 pub use statistics::{MethodCalls, SlowCall};
 pub use test_server::TestServer;
 pub use view::{RegionServerState, ServerFigures, ServerView};
+
+/// Compiles the examples of the document.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/server.md")]
+struct ServerDocument;
+
+/// Runs the examples of the document.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/testing.md")]
+struct TestingDocument;
+
+/// Compiles the examples of the document.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/faults.md")]
+struct FaultsDocument;
