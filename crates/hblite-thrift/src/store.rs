@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hblite::{Admin, Connection, Table};
+use hblite_model::cell::key::ROW_LENGTH_MAX;
 use hblite_model::{
-    Action, Error, Exception, Get, Mutation, RegionInfo, Result, RowResult, TableName,
+    Action, Error, Exception, Get, Mutation, Put, RegionInfo, Result, RowResult, TableName,
 };
 use hblite_wire::memory::MemoryBudget;
 
@@ -81,11 +82,14 @@ impl Store {
     pub(crate) fn write_all(
         &self,
         table: &[u8],
-        mutations: impl IntoIterator<Item = Mutation>,
+        mutations: impl ExactSizeIterator<Item = Result<Mutation>>,
     ) -> Answer<()> {
-        let table = self.table(table)?;
-        let actions: Vec<Action> = mutations.into_iter().map(Action::Mutation).collect();
-        self.run_all(&table, &actions)
+        // Mutations are large: they are not moved to another place.
+        let mut actions = Vec::with_capacity(mutations.len());
+        for mutation in mutations {
+            actions.push(Action::Mutation(mutation?));
+        }
+        self.run_all(&self.table(table)?, &actions)
     }
 
     /// Reads a row of the answer.
@@ -241,6 +245,15 @@ pub(crate) fn table_name(name: &[u8]) -> Result<TableName> {
     match std::str::from_utf8(name) {
         Ok(name) => name.parse(),
         Err(_) => Err(Error::illegal_argument("the name of the table is not UTF-8")),
+    }
+}
+
+/// What HBase checks when it constructs a Put or Delete.
+pub(crate) fn check_row(row: &[u8], timestamp: i64) -> Result<()> {
+    // Nearly all rows are fine, and need no Put for that.
+    match matches!(row.len(), 1..=ROW_LENGTH_MAX) && timestamp >= 0 {
+        true => Ok(()),
+        false => Put::at(row, timestamp).add("f", "", "").as_mutation().check(),
     }
 }
 

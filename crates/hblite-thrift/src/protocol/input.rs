@@ -15,7 +15,7 @@ use crate::memory::Allowance;
 /// How much is read from the connection at once.
 const CHUNK: usize = 16 * 1024;
 /// A larger buffer is freed after a message.
-const BUFFER_KEPT: usize = CHUNK;
+const BUFFER_KEPT: usize = 2 * CHUNK;
 
 /// Where bytes come from.
 pub(crate) trait Source: Read {

@@ -8,10 +8,15 @@
 //! is missing when a message is read, it gets its default, which may follow the type; with
 //! `[required]` after its number, that is an error.
 
+use smallvec::SmallVec;
+
 use super::error::{ProtocolError, Result};
 use super::reader::Reader;
 use super::types;
 use super::writer::Writer;
+
+/// For how many elements of a container there is room before they have arrived.
+const RESERVED_MAX: usize = 128;
 
 /// A value of a message.
 pub(crate) trait Wire: Sized {
@@ -96,6 +101,21 @@ impl Wire for Vec<u8> {
     }
 }
 
+/// As `Vec<u8>`, without an allocation for names and short rows.
+pub(crate) type ShortBytes = SmallVec<[u8; 16]>;
+
+impl Wire for ShortBytes {
+    const TYPE: u8 = types::STRING;
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        reader.bytes().map(Self::from_slice)
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        writer.bytes(self);
+    }
+}
+
 /// Text. Bytes that are not UTF-8 are replaced, as in Java.
 impl Wire for String {
     const TYPE: u8 = types::STRING;
@@ -160,10 +180,9 @@ macro_rules! wire_sequence {
             fn read(reader: &mut Reader<'_>) -> Result<Self> {
                 let (kind, count) = reader.list_begin()?;
                 check_element(kind, T::TYPE, count)?;
-                let mut list = Vec::new();
-                for _ in 0..count {
-                    // A vector that grows has up to twice the room that it needs.
-                    reader.charge(2, size_of::<T>())?;
+                let mut list = reserve(reader, count)?;
+                for index in 0..count {
+                    charge_growth::<T>(reader, index)?;
                     list.push(T::read(reader)?);
                 }
                 reader.container_end();
@@ -204,9 +223,9 @@ impl<K: Wire, V: Wire> Wire for Map<K, V> {
         let (key, value, count) = reader.map_begin()?;
         check_element(key, K::TYPE, count)?;
         check_element(value, V::TYPE, count)?;
-        let mut map = Vec::new();
-        for _ in 0..count {
-            reader.charge(2, size_of::<(K, V)>())?;
+        let mut map = reserve(reader, count)?;
+        for index in 0..count {
+            charge_growth::<(K, V)>(reader, index)?;
             map.push((K::read(reader)?, V::read(reader)?));
         }
         reader.container_end();
@@ -219,6 +238,23 @@ impl<K: Wire, V: Wire> Wire for Map<K, V> {
             key.write(writer);
             value.write(writer);
         }
+    }
+}
+
+/// A vector for the elements of a container, with room for the first ones: as many as are claimed,
+/// but a claim alone takes little memory.
+fn reserve<T>(reader: &mut Reader<'_>, count: usize) -> Result<Vec<T>> {
+    let first = count.min(RESERVED_MAX);
+    reader.charge(first, size_of::<T>())?;
+    Ok(Vec::with_capacity(first))
+}
+
+/// Charges an element that follows those in [`reserve`].
+fn charge_growth<T>(reader: &mut Reader<'_>, index: usize) -> Result<()> {
+    match index < RESERVED_MAX {
+        true => Ok(()),
+        // A vector that grows has up to twice the room that it needs.
+        false => reader.charge(2, size_of::<T>()),
     }
 }
 

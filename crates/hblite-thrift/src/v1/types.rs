@@ -5,7 +5,7 @@ use hblite_model::{CellRef, RowResult};
 use crate::protocol::error::{ProtocolError, Result};
 use crate::protocol::reader::Reader;
 use crate::protocol::types;
-use crate::protocol::wire::{List, Wire, thrift_struct};
+use crate::protocol::wire::{List, ShortBytes, Wire, thrift_struct};
 use crate::protocol::writer::Writer;
 
 /// Values of the type `Text`, which HBase defines as bytes.
@@ -39,14 +39,14 @@ thrift_struct! {
     /// A change of one column, or with `is_delete` of a family.
     Mutation {
         1 is_delete: bool,
-        2 column: Vec<u8>,
+        2 column: ShortBytes,
         3 value: Option<Vec<u8>>,
         4 write_to_wal: bool = true,
     }
 
     /// Changes of one row.
     BatchMutation {
-        1 row: Vec<u8>,
+        1 row: ShortBytes,
         2 mutations: List<Mutation>,
     }
 

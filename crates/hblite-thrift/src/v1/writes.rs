@@ -13,7 +13,7 @@ use super::{Handler, Text};
 use crate::attributes::{Attributes, time_to_live_ms};
 use crate::fault::{Answer, Fault, is_runtime};
 use crate::protocol::wire::List;
-use crate::store::parse_column;
+use crate::store::{check_row, parse_column};
 
 impl Handler {
     pub(super) fn mutate_row(
@@ -73,7 +73,7 @@ impl Handler {
         timestamp: i64,
         attributes: Attributes,
     ) -> Answer<()> {
-        let (mut puts, mut deletes) = (Vec::new(), Vec::new());
+        let (mut puts, mut deletes) = (Vec::with_capacity(batches.0.len()), Vec::new());
         for batch in &batches.0 {
             check_row(&batch.row, timestamp)?;
             let changes = RowChanges::new(&batch.row, &batch.mutations, timestamp, &attributes)?;
@@ -85,10 +85,10 @@ impl Handler {
         }
         self.store.table(&table).map_err(declared)?;
         if !puts.is_empty() {
-            self.store.write_all(&table, puts)?;
+            self.store.write_all(&table, puts.into_iter().map(Ok))?;
         }
         if !deletes.is_empty() {
-            self.store.write_all(&table, deletes)?;
+            self.store.write_all(&table, deletes.into_iter().map(Ok))?;
         }
         Ok(())
     }
@@ -260,11 +260,6 @@ fn with_delete(delete: Delete, column: &[u8], timestamp: i64) -> Delete {
 
 fn durability(write_to_wal: bool) -> Durability {
     if write_to_wal { Durability::SyncWal } else { Durability::SkipWal }
-}
-
-/// What HBase checks when it constructs a Put or Delete.
-fn check_row(row: &[u8], timestamp: i64) -> Result<()> {
-    Put::at(row, timestamp).add("f", "", "").as_mutation().check()
 }
 
 /// An error of a method that declares `IllegalArgument`.

@@ -11,6 +11,7 @@ use prost::Message as _;
 
 use crate::attributes::time_to_live_ms;
 use crate::scanners::check_scan;
+use crate::store::check_row;
 
 use super::types::{
     TAppend, TColumn, TDelete, TGet, TIncrement, TPut, TRowMutations, TScan, TTimeRange,
@@ -112,7 +113,7 @@ pub(super) fn put(wanted: &TPut) -> Result<Put> {
         };
     }
     // What HBase checks when it constructs a Put, whatever its cells.
-    Put::at(&wanted.row, timestamp).add("f", "", "").as_mutation().check()?;
+    check_row(&wanted.row, timestamp)?;
     Ok(match wanted.attributes.as_ref().and_then(time_to_live_ms) {
         Some(time_to_live_ms) => put.with_time_to_live_ms(time_to_live_ms),
         None => put,

@@ -49,8 +49,8 @@ impl Handler {
 
     pub(super) fn put_multiple(&self, table: Bytes, puts: List<TPut>) -> Answer<()> {
         self.store.check_writable()?;
-        let puts: Result<Vec<_>> = puts.0.iter().map(convert::put).collect();
-        self.store.write_all(&table, puts?.into_iter().map(Mutation::from))
+        let puts = puts.0.iter().map(|put| convert::put(put).map(Mutation::from));
+        self.store.write_all(&table, puts)
     }
 
     pub(super) fn delete_single(&self, table: Bytes, delete: TDelete) -> Answer<()> {
@@ -65,8 +65,8 @@ impl Handler {
         deletes: List<TDelete>,
     ) -> Answer<List<TDelete>> {
         self.store.check_writable()?;
-        let deletes: Result<Vec<_>> = deletes.0.iter().map(convert::delete).collect();
-        self.store.write_all(&table, deletes?.into_iter().map(Mutation::from))?;
+        let deletes = deletes.0.iter().map(|delete| convert::delete(delete).map(Mutation::from));
+        self.store.write_all(&table, deletes)?;
         Ok(List::default())
     }
 

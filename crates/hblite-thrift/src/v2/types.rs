@@ -8,7 +8,7 @@ use crate::attributes::Attributes;
 use crate::protocol::error::{ProtocolError, Result};
 use crate::protocol::reader::Reader;
 use crate::protocol::types;
-use crate::protocol::wire::{List, Map, Wire, thrift_struct};
+use crate::protocol::wire::{List, Map, ShortBytes, Wire, thrift_struct};
 use crate::protocol::writer::Writer;
 
 type Bytes = Vec<u8>;
@@ -22,15 +22,15 @@ thrift_struct! {
 
     /// A column, or without a qualifier a family.
     TColumn {
-        1 [required] family: Bytes,
-        2 qualifier: Option<Bytes>,
+        1 [required] family: ShortBytes,
+        2 qualifier: Option<ShortBytes>,
         3 timestamp: Option<i64>,
     }
 
     /// A cell to write.
     TColumnValue {
-        1 [required] family: Bytes,
-        2 [required] qualifier: Bytes,
+        1 [required] family: ShortBytes,
+        2 [required] qualifier: ShortBytes,
         3 [required] value: Bytes,
         4 timestamp: Option<i64>,
         5 tags: Option<Bytes>,
@@ -46,7 +46,7 @@ thrift_struct! {
 
     /// What to get.
     TGet {
-        1 [required] row: Bytes,
+        1 [required] row: ShortBytes,
         2 columns: Option<List<TColumn>>,
         3 timestamp: Option<i64>,
         4 time_range: Option<TTimeRange>,
@@ -61,7 +61,7 @@ thrift_struct! {
 
     /// What to put.
     TPut {
-        1 [required] row: Bytes,
+        1 [required] row: ShortBytes,
         2 [required] column_values: List<TColumnValue>,
         3 timestamp: Option<i64>,
         5 attributes: Option<Attributes>,
@@ -70,7 +70,7 @@ thrift_struct! {
 
     /// What to delete.
     TDelete {
-        1 [required] row: Bytes,
+        1 [required] row: ShortBytes,
         2 columns: Option<List<TColumn>>,
         3 timestamp: Option<i64>,
         4 delete_type: i32 = 1,
