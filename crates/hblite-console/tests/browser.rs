@@ -38,6 +38,7 @@ fn main() -> Done {
     tables_are_sorted_by_keys(&browser, &shown)?;
     rows_are_found_by_the_form(&browser, &shown)?;
     the_map_is_walked_through_and_zoomed_by_keys(&browser, &shown)?;
+    views_are_saved_as_they_are_shown(&browser, &shown)?;
     commands_run_with_the_token_only(&browser, &shown)?;
     println!("the console was checked in a browser: everything as expected");
     Ok(())
@@ -260,6 +261,67 @@ fn the_map_is_walked_through_and_zoomed_by_keys(browser: &Browser, shown: &Shown
     let advice = browser.ask("return document.querySelector('pre.advice')?.textContent ?? ''")?;
     expect(advice.to_string().contains("Proposed key"), &format!("the advice is: {advice}"))?;
     browser.complains_of_nothing("heat")
+}
+
+/// Presses a button that saves the view, and returns the file's name, type and text; a picture is
+/// its first bytes in hexadecimal.
+fn saved(browser: &Browser, button: &str) -> Done<[String; 3]> {
+    browser.ask(
+        "window.saved = undefined;
+         URL.createObjectURL = (blob) => {
+             const picture = blob.type === 'image/png';
+             const text = picture
+                 ? blob.slice(0, 4).arrayBuffer().then((bytes) => Array.from(new Uint8Array(bytes),
+                     (byte) => byte.toString(16)).join(' '))
+                 : blob.text();
+             text.then((text) => { window.saved = [window.savedName, blob.type, text]; });
+             return 'blob:saved';
+         };
+         HTMLAnchorElement.prototype.click = function () { window.savedName = this.download; };",
+    )?;
+    browser.ask(&format!("document.querySelector('[data-key=\"{button}\"]').click()"))?;
+    browser.wait_for("window.saved !== undefined")?;
+    let saved = browser.ask("return window.saved")?;
+    let part = |index: usize| saved[index].as_str().unwrap_or_default().to_owned();
+    Ok([part(0), part(1), part(2)])
+}
+
+fn views_are_saved_as_they_are_shown(browser: &Browser, shown: &Shown) -> Done {
+    let is = |saved: &[String; 3], name: &str, kind: &str| {
+        expect(saved[0] == name && saved[1] == kind, &format!("saved: {saved:?}"))
+    };
+    shown.open(browser, "tables", "#/tables")?;
+    let file = saved(browser, "tables-csv")?;
+    is(&file, "tables.csv", "text/csv")?;
+    let lines: Vec<&str> = file[2].lines().collect();
+    let holds = lines.len() == 4 && lines[0].starts_with("Table,Families,State,Regions,");
+    expect(
+        holds && file[2].contains("users,\"info, log\",in service,4,"),
+        &format!("tables: {lines:?}"),
+    )?;
+    shown.open(browser, "rows", "#/rows?table=users&prefix=mona")?;
+    let file = saved(browser, "csv")?;
+    is(&file, "users-rows.csv", "text/csv")?;
+    let lines: Vec<&str> = file[2].lines().collect();
+    let holds = lines[0] == "row,column,timestamp,value" && lines[1].starts_with("mona,");
+    expect(holds && file[2].contains(",1164"), &format!("rows: {lines:?}"))?;
+    let file = saved(browser, "json")?;
+    is(&file, "users-rows.json", "application/json")?;
+    let rows: Value = serde_json::from_str(&file[2])?;
+    expect(rows[0]["row"] == json!("mona"), &format!("rows: {rows}"))?;
+    shown.open(browser, "heat", "#/heat?table=events")?;
+    browser.wait_for("document.documentElement.dataset.drawn === 'events requests'")?;
+    let file = saved(browser, "csv")?;
+    is(&file, "events-heat.csv", "text/csv")?;
+    let map: Value = serde_json::from_str(&saved(browser, "json")?[2])?;
+    let length = |name: &str| map[name].as_array().map_or(0, Vec::len);
+    let cells = length("windows") * length("ranges");
+    let lines = file[2].lines().count();
+    expect(cells > 0 && lines == cells + 1, &format!("{lines} lines for {cells} cells"))?;
+    let file = saved(browser, "png")?;
+    is(&file, "events-heat.png", "image/png")?;
+    expect(file[2] == "89 50 4e 47", &format!("the picture begins with {}", file[2]))?;
+    browser.complains_of_nothing("exports")
 }
 
 fn commands_run_with_the_token_only(browser: &Browser, shown: &Shown) -> Done {
