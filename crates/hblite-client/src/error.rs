@@ -22,6 +22,8 @@ pub(crate) enum CallError {
     Disconnected { server: ServerAddress, why: String },
     /// No answer within the time limit: the call may have been executed.
     TimedOut { server: ServerAddress, method: &'static str, after: Duration },
+    /// There is no TLS with the peer, and there will be none the next time.
+    Insecure { server: ServerAddress, why: String },
     /// The peer is not an HBase server, or its answer is invalid.
     Malformed { server: ServerAddress, why: String },
     /// There is no server to call: the region is in transition, or there is no master.
@@ -124,7 +126,7 @@ impl CallError {
             | Self::Disconnected { .. }
             | Self::TimedOut { .. }
             | Self::Nowhere(_) => true,
-            Self::Malformed { .. } | Self::Final(_) => false,
+            Self::Insecure { .. } | Self::Malformed { .. } | Self::Final(_) => false,
         }
     }
 
@@ -198,6 +200,9 @@ impl From<CallError> for Error {
             CallError::TimedOut { server, method, after } => {
                 let millis = after.as_millis();
                 io(format!("{server} did not answer {method} within {millis} ms"))
+            }
+            CallError::Insecure { server, why } => {
+                io(format!("no TLS connection to {server}: {why}"))
             }
             CallError::Malformed { server, why } => {
                 io(format!("{server} does not answer as HBase does: {why}"))

@@ -30,7 +30,7 @@
 //!   locator   which server has a row: hbase:meta and a cache
 //!   registry  where hbase:meta and the master are: ZooKeeper, or the servers themselves
 //!   rpc       connections, calls, time limits
-//! settings, url, site_xml, error
+//! settings, tls_settings, url, site_xml, error
 //! ```
 //!
 //! Modules use only those below them. Every error is an [`Error`](hblite_model::Error) with HBase's
@@ -49,10 +49,12 @@ mod settings;
 mod shared;
 mod site_xml;
 mod table;
+mod tls_settings;
 mod url;
 
 pub use admin::Admin;
 pub use client::Client;
 pub use settings::ClientSettings;
 pub use table::{ResultScanner, Table};
+pub use tls_settings::TlsSettings;
 pub use url::{ClusterAddress, ServerAddress};

@@ -5,6 +5,8 @@ use std::time::Duration;
 use hblite_model::{Error, Result};
 use hblite_wire::cell_block::Compressor;
 
+use crate::tls_settings::TlsSettings;
+
 /// How a client behaves. Defaults are HBase's.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -55,6 +57,8 @@ pub struct ClientSettings {
     /// The time limit for an answer of ZooKeeper. Default 10 s
     /// (`hbase.zookeeper.client.timeout`, this client's own).
     pub zookeeper_timeout: Duration,
+    /// Encryption of connections. Default none.
+    pub tls: TlsSettings,
     /// The user name that the client sends (`hadoop.user.name`). Default `HADOOP_USER_NAME`, then
     /// `USER` of the environment.
     pub user: String,
@@ -82,6 +86,7 @@ impl Default for ClientSettings {
             locate_prefetch: 10,
             locates_max: 8,
             zookeeper_timeout: Duration::from_secs(10),
+            tls: TlsSettings::default(),
             user: user.unwrap_or_else(|| "hblite".to_owned()),
         }
     }
@@ -143,7 +148,7 @@ impl ClientSettings {
             }
             "hbase.zookeeper.client.timeout" => self.zookeeper_timeout = millis(name, value)?,
             "hadoop.user.name" => self.user = value.to_owned(),
-            _ => return Ok(false),
+            _ => return self.tls.set(name, value),
         }
         Ok(true)
     }
@@ -174,6 +179,6 @@ fn number(name: &str, value: &str, min: u32) -> Result<u32> {
     })
 }
 
-fn millis(name: &str, value: &str) -> Result<Duration> {
+pub(crate) fn millis(name: &str, value: &str) -> Result<Duration> {
     number(name, value, 1).map(|millis| Duration::from_millis(u64::from(millis)))
 }

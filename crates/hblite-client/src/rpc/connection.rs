@@ -19,12 +19,12 @@ use bytes::{Buf as _, Bytes, BytesMut};
 use hblite_wire::client_frame::Reply;
 use hblite_wire::frame::{LENGTH_SIZE, NO_CALL_ID};
 use parking_lot::Mutex;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::tls;
 use crate::error::{CallError, Thrown};
 use crate::settings::ClientSettings;
 use crate::url::ServerAddress;
@@ -35,6 +35,8 @@ const QUEUE_LENGTH: usize = 256;
 const FRAMES_AT_ONCE: usize = 64;
 /// Frames up to this size are joined before they are written.
 const JOINED_SIZE_MAX: usize = 64 * 1024;
+/// How a server that speaks only TLS answers: an alert of version 3.
+const TLS_ALERT: [u8; 2] = [21, 3];
 /// Minimum and maximum growth of the buffer.
 const READ_SIZE: usize = 16 * 1024;
 const READ_SIZE_MAX: usize = 1024 * 1024;
@@ -85,6 +87,7 @@ impl Connection {
         };
         stream.set_nodelay(true).map_err(|error| unreachable(error.to_string()))?;
         let (frames, queue) = mpsc::channel(QUEUE_LENGTH);
+        let connection = |shared| Self { shared, frames };
         let shared = Arc::new(Shared {
             server: server.clone(),
             calls: Mutex::default(),
@@ -93,8 +96,17 @@ impl Connection {
             read_at_ms: AtomicU64::new(0),
             stop: Notify::new(),
         });
-        tokio::spawn(Arc::clone(&shared).run(stream, hello, queue, settings.clone()));
-        Ok(Self { shared, frames })
+        let (of_task, settings) = (Arc::clone(&shared), settings.clone());
+        if settings.tls.is_enabled {
+            let limit = deadline.saturating_duration_since(Instant::now());
+            let stream = tls::handshake(stream, server, &settings.tls, limit).await?;
+            let (reader, writer) = tokio::io::split(stream);
+            tokio::spawn(of_task.run(reader, writer, hello, queue, settings));
+        } else {
+            let (reader, writer) = stream.into_split();
+            tokio::spawn(of_task.run(reader, writer, hello, queue, settings));
+        }
+        Ok(connection(shared))
     }
 
     /// Whether calls can be made.
@@ -184,12 +196,12 @@ impl Shared {
 
     async fn run(
         self: Arc<Self>,
-        stream: TcpStream,
+        reader: impl AsyncRead + Unpin,
+        writer: impl AsyncWrite + Unpin,
         hello: Bytes,
         queue: mpsc::Receiver<Bytes>,
         settings: ClientSettings,
     ) {
-        let (reader, writer) = stream.into_split();
         let error = tokio::select! {
             error = self.read(reader, &settings) => error,
             error = write(writer, hello, queue) => self.error_of(error),
@@ -208,6 +220,9 @@ impl Shared {
     }
 
     fn error_of(&self, error: std::io::Error) -> CallError {
+        if let Some(refused) = tls::of_connection(&self.server, &error) {
+            return refused;
+        }
         CallError::Disconnected { server: self.server.clone(), why: error.to_string() }
     }
 
@@ -216,7 +231,11 @@ impl Shared {
     }
 
     /// Reads responses until the connection ends, and returns the reason.
-    async fn read(&self, mut reader: OwnedReadHalf, settings: &ClientSettings) -> CallError {
+    async fn read(
+        &self,
+        mut reader: impl AsyncRead + Unpin,
+        settings: &ClientSettings,
+    ) -> CallError {
         let mut buffer = BytesMut::new();
         loop {
             while let Some(length) = announced(&buffer) {
@@ -262,6 +281,9 @@ impl Shared {
         if buffer.starts_with(b"HTTP") {
             return Err(self.malformed("it speaks HTTP; this is the port of a web page"));
         }
+        if buffer.starts_with(&TLS_ALERT) {
+            return Err(self.malformed("it speaks TLS; set hbase.client.netty.tls.enabled=true"));
+        }
         let why =
             format!("a response of {length} bytes is over hbase.ipc.max.response.size, {max}");
         Err(self.malformed(why))
@@ -291,7 +313,7 @@ fn announced(buffer: &BytesMut) -> Option<usize> {
 
 /// Writes frames until that fails.
 async fn write(
-    mut writer: OwnedWriteHalf,
+    mut writer: impl AsyncWrite + Unpin,
     hello: Bytes,
     mut queue: mpsc::Receiver<Bytes>,
 ) -> std::io::Error {
@@ -314,6 +336,10 @@ async fn write(
             joined.clear();
         }
         if let Err(error) = writer.write_all(&joined).await {
+            return error;
+        }
+        // TLS keeps what the socket did not take.
+        if let Err(error) = writer.flush().await {
             return error;
         }
         joined.clear();

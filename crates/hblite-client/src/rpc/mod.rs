@@ -2,6 +2,8 @@
 
 mod connection;
 mod pool;
+#[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
+mod tls;
 
 use std::sync::Arc;
 use std::time::Duration;
