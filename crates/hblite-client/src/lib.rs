@@ -30,7 +30,7 @@
 //!   locator   which server has a row: hbase:meta and a cache
 //!   registry  where hbase:meta and the master are: ZooKeeper, or the servers themselves
 //!   rpc       connections, calls, time limits
-//! settings, tls_settings, url, site_xml, error
+//! settings, tls_settings, setting_value, url, site_xml, error
 //! ```
 //!
 //! Modules use only those below them. Every error is an [`Error`](hblite_model::Error) with HBase's
@@ -45,6 +45,7 @@ mod locator;
 mod registry;
 mod retry;
 mod rpc;
+mod setting_value;
 mod settings;
 mod shared;
 mod site_xml;

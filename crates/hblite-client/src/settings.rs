@@ -5,6 +5,7 @@ use std::time::Duration;
 use hblite_model::{Error, Result};
 use hblite_wire::cell_block::Compressor;
 
+use crate::setting_value::{millis, number};
 use crate::tls_settings::TlsSettings;
 
 /// How a client behaves. Defaults are HBase's.
@@ -168,17 +169,4 @@ impl ClientSettings {
     pub(crate) fn compressor(&self) -> Option<Compressor> {
         self.compressor.as_deref().and_then(Compressor::from_class_name)
     }
-}
-
-fn number(name: &str, value: &str, min: u32) -> Result<u32> {
-    let max = i32::MAX as u32;
-    let number = value.parse().ok().filter(|number| (min..=max).contains(number));
-    number.ok_or_else(|| {
-        let message = format!("{name}: {value:?} is not a number from {min} to {max}");
-        Error::illegal_argument(message)
-    })
-}
-
-pub(crate) fn millis(name: &str, value: &str) -> Result<Duration> {
-    number(name, value, 1).map(|millis| Duration::from_millis(u64::from(millis)))
 }

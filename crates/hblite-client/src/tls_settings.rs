@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hblite_model::{Error, Result};
+use hblite_model::Result;
+
+use crate::setting_value::{boolean, millis};
 
 /// TLS on the connections to the servers. Off by default, as in HBase.
 ///
@@ -74,20 +76,12 @@ impl TlsSettings {
                 self.verifies_host = boolean(name, value)?;
             }
             "hbase.client.netty.tls.handshaketimeout" => {
-                self.handshake_timeout = crate::settings::millis(name, value)?;
+                self.handshake_timeout = millis(name, value)?;
             }
             "hbase.rpc.tls.truststore.location" => self.truststore = path(),
             "hbase.rpc.tls.keystore.location" => self.keystore = path(),
             _ => return Ok(false),
         }
         Ok(true)
-    }
-}
-
-fn boolean(name: &str, value: &str) -> Result<bool> {
-    match value {
-        "true" => Ok(true),
-        "false" => Ok(false),
-        _ => Err(Error::illegal_argument(format!("{name}: {value:?} is neither true nor false"))),
     }
 }

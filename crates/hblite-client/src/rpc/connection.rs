@@ -37,6 +37,8 @@ const FRAMES_AT_ONCE: usize = 64;
 const JOINED_SIZE_MAX: usize = 64 * 1024;
 /// How a server that speaks only TLS answers: an alert of version 3.
 const TLS_ALERT: [u8; 2] = [21, 3];
+const CLOSED_IN_SILENCE: &str = "the server closed it without an answer, as one does that accepts \
+     only TLS (hbase.client.netty.tls.enabled) or only Kerberos";
 /// Minimum and maximum growth of the buffer.
 const READ_SIZE: usize = 16 * 1024;
 const READ_SIZE_MAX: usize = 1024 * 1024;
@@ -257,7 +259,13 @@ impl Shared {
                 }
                 Err(_) => {}
                 Ok(Ok(0)) => {
-                    return self.error_of(std::io::Error::other("the server closed it"));
+                    let was_silent = self.read_at_ms.load(Ordering::Relaxed) == 0;
+                    let why = if was_silent && !settings.tls.is_enabled {
+                        CLOSED_IN_SILENCE
+                    } else {
+                        "the server closed it"
+                    };
+                    return self.error_of(std::io::Error::other(why));
                 }
                 Ok(Ok(_)) => {
                     let millis = self.opened_at.elapsed().as_millis();

@@ -80,7 +80,10 @@ fn refusal(error: &std::io::Error) -> Option<String> {
     Some(match error {
         rustls::Error::InvalidCertificate(error) => of_certificate(error),
         rustls::Error::AlertReceived(alert) if is_about_certificate(*alert) => {
-            format!("it refuses the client's certificate ({alert:?}), which {KEYSTORE} names")
+            format!(
+                "it refuses the client's certificate ({alert:?}); {KEYSTORE} must name one that it \
+                 trusts"
+            )
         }
         rustls::Error::AlertReceived(alert) => format!("it refuses ({alert:?})"),
         rustls::Error::InvalidMessage(_) => {

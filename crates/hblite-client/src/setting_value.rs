@@ -1,0 +1,26 @@
+//! The values of settings, as `hbase-site.xml` and URLs write them.
+
+use std::time::Duration;
+
+use hblite_model::{Error, Result};
+
+pub(crate) fn number(name: &str, value: &str, min: u32) -> Result<u32> {
+    let max = i32::MAX as u32;
+    let number = value.parse().ok().filter(|number| (min..=max).contains(number));
+    number.ok_or_else(|| {
+        let message = format!("{name}: {value:?} is not a number from {min} to {max}");
+        Error::illegal_argument(message)
+    })
+}
+
+pub(crate) fn millis(name: &str, value: &str) -> Result<Duration> {
+    number(name, value, 1).map(|millis| Duration::from_millis(u64::from(millis)))
+}
+
+pub(crate) fn boolean(name: &str, value: &str) -> Result<bool> {
+    match value {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(Error::illegal_argument(format!("{name}: {value:?} is neither true nor false"))),
+    }
+}
