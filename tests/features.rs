@@ -11,7 +11,7 @@ const C_BUILDERS: &[&str] = &["cc", "cmake", "bindgen", "pkg-config", "vcpkg", "
 fn packages(package: &str, arguments: &[&str]) -> Vec<String> {
     let output = Command::new(env!("CARGO"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["tree", "--offline", "--locked", "--edges", "normal,build", "--prefix", "none"])
+        .args(["tree", "--locked", "--edges", "normal,build", "--prefix", "none"])
         .args(["--package", package, "--format", "{p}"])
         .args(arguments)
         .output()
