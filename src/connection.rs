@@ -311,8 +311,13 @@ impl Connection {
 
     /// The store, if this process has it open.
     pub(crate) fn timeline(&self) -> Option<&Arc<Timeline>> {
+        self.backend_as::<Embedded>().map(|embedded| &embedded.0)
+    }
+
+    /// The backend, if it is one of this type.
+    pub(crate) fn backend_as<B: Backend>(&self) -> Option<&B> {
         let backend: &dyn Any = self.backend.as_ref();
-        backend.downcast_ref::<Embedded>().map(|embedded| &embedded.0)
+        backend.downcast_ref()
     }
 
     /// A table. It is looked up on each use, not here.

@@ -74,6 +74,8 @@ pub use connection::{
     Connection, Options, backup, check, check_with_progress, clean, embedded_engine,
     embedded_timeline, export_snapshot, import_snapshot, open, open_in_memory,
 };
+#[cfg(feature = "cluster")]
+pub use hblite_client::{CallMetrics, ClientMetrics, Latencies};
 pub use hblite_engine::{
     CatalogRebuild, CheckProgress, CheckReport, Cleaned, EngineOptions, FileNote, Finding,
     FindingKind, KeySample, KeySamples, Moved, OpenReport, ReplayReport, Salvaged, StoreId,

@@ -11,7 +11,7 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_client::{Admin, Client};
+use hblite_client::{Admin, Client, ClientMetrics};
 use hblite_engine::{FileNote, OpenReport, ReplayReport};
 use hblite_env::{Clock as _, SystemClock};
 use hblite_model::{
@@ -85,6 +85,24 @@ impl ClusterOptions {
         let client = runtime.run(Client::connect_with(url, &self.settings))?;
         let admin = client.admin();
         Ok(Connection::to_backend(Arc::new(Cluster { admin, client, runtime: Arc::new(runtime) })))
+    }
+}
+
+/// What the client of a cluster has done.
+impl Connection {
+    /// Calls, latencies, retries and lookups of this connection so far; `None` for a store of this
+    /// process, which makes no calls.
+    ///
+    /// ```no_run
+    /// let connection = hblite::connect("hbase://zk1:2181/hbase")?;
+    /// connection.table("users")?.get(&hblite::Get::new("u1"))?;
+    /// if let Some(metrics) = connection.client_metrics() {
+    ///     println!("{} retries, {:?}", metrics.retries, metrics.get.latencies.mean());
+    /// }
+    /// # Ok::<(), hblite::Error>(())
+    /// ```
+    pub fn client_metrics(&self) -> Option<ClientMetrics> {
+        self.backend_as::<Cluster>().map(|cluster| cluster.client.metrics())
     }
 }
 

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use crate::admin::Admin;
 use crate::locator::{LocateKind, Locator};
+use crate::metrics::ClientMetrics;
 use crate::registry::Registry;
 use crate::retry::Retries;
 use crate::rpc::Rpc;
@@ -69,7 +70,7 @@ impl Client {
     /// `Io` if the cluster does not answer before `hbase.rpc.timeout`, with what was tried.
     pub async fn ping(&self) -> Result<()> {
         let shared = &self.shared;
-        let mut retries = Retries::within(&shared.settings, shared.settings.rpc_timeout);
+        let mut retries = Retries::within(&shared.rpc, shared.settings.rpc_timeout);
         loop {
             let (meta, deadline) = (TableName::meta(), retries.deadline());
             let found = shared.locator.locate(&meta, b"", LocateKind::Current, deadline).await;
@@ -104,6 +105,22 @@ impl Client {
     /// Forgets where the regions of a table are: they are looked up anew.
     pub fn forget_locations(&self, table: &TableName) {
         self.shared.locator.forget(table);
+    }
+
+    /// What this client and its clones have done so far.
+    ///
+    /// ```no_run
+    /// # async fn example(client: hblite_client::Client) {
+    /// let metrics = client.metrics();
+    /// for (name, calls) in metrics.by_method() {
+    ///     let p99 = calls.latencies.quantile(0.99);
+    ///     println!("{name}: {} calls, 99 % within {p99:?}", calls.ended());
+    /// }
+    /// println!("{} retries, {} bytes sent", metrics.retries, metrics.bytes_sent);
+    /// # }
+    /// ```
+    pub fn metrics(&self) -> ClientMetrics {
+        self.shared.rpc.counters().snapshot()
     }
 
     /// The settings.

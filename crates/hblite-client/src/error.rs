@@ -3,6 +3,7 @@
 //! The layers of the client decide by `CallError` whether the call may be retried, whether the
 //! location was wrong, and whether the server is overloaded. The caller gets it as an [`Error`].
 
+use std::fmt;
 use std::time::Duration;
 
 use hblite_model::{Error, Exception};
@@ -173,6 +174,12 @@ impl CallError {
             Self::Remote(thrown) => thrown.moved_to.as_ref(),
             _ => None,
         }
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Error::from(self.clone()).fmt(f)
     }
 }
 

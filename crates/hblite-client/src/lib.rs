@@ -30,6 +30,7 @@
 //!   locator   which server has a row: hbase:meta and a cache
 //!   registry  where hbase:meta and the master are: ZooKeeper, or the servers themselves
 //!   rpc       connections, calls, time limits
+//! metrics     counters of calls, retries, lookups, bytes
 //! settings, tls_settings, setting_value, url, site_xml, error
 //! ```
 //!
@@ -42,6 +43,7 @@ mod admin;
 mod client;
 mod error;
 mod locator;
+mod metrics;
 mod registry;
 mod retry;
 mod rpc;
@@ -55,6 +57,7 @@ mod url;
 
 pub use admin::Admin;
 pub use client::Client;
+pub use metrics::{CallMetrics, ClientMetrics, Latencies};
 pub use settings::ClientSettings;
 pub use table::{ResultScanner, Table};
 pub use tls_settings::TlsSettings;

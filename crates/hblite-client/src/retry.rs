@@ -10,8 +10,7 @@ use hblite_model::Error;
 use tokio::time::{Instant, sleep};
 
 use crate::error::CallError;
-use crate::rpc::Limit;
-use crate::settings::ClientSettings;
+use crate::rpc::{Limit, Rpc};
 
 /// Factors of the pause (`HConstants.RETRY_BACKOFF`).
 const BACKOFF: [u32; 13] = [1, 2, 3, 5, 10, 20, 40, 100, 100, 100, 100, 200, 200];
@@ -28,7 +27,7 @@ pub(crate) fn pause(base: Duration, failures: u32) -> Duration {
 /// The attempts of one operation.
 #[derive(Debug)]
 pub(crate) struct Retries {
-    settings: Arc<ClientSettings>,
+    rpc: Arc<Rpc>,
     began: Instant,
     deadline: Instant,
     failures: u32,
@@ -36,14 +35,14 @@ pub(crate) struct Retries {
 
 impl Retries {
     /// An operation that begins now.
-    pub(crate) fn new(settings: &Arc<ClientSettings>) -> Self {
-        Self::within(settings, settings.operation_timeout)
+    pub(crate) fn new(rpc: &Arc<Rpc>) -> Self {
+        Self::within(rpc, rpc.settings().operation_timeout)
     }
 
     /// The same with another time limit.
-    pub(crate) fn within(settings: &Arc<ClientSettings>, limit: Duration) -> Self {
+    pub(crate) fn within(rpc: &Arc<Rpc>, limit: Duration) -> Self {
         let began = Instant::now();
-        Self { settings: Arc::clone(settings), began, deadline: began + limit, failures: 0 }
+        Self { rpc: Arc::clone(rpc), began, deadline: began + limit, failures: 0 }
     }
 
     /// When the operation must be done.
@@ -53,7 +52,7 @@ impl Retries {
 
     /// The time limit of the next call.
     pub(crate) fn limit(&self) -> Limit {
-        Limit { rpc: self.settings.rpc_timeout, deadline: self.deadline, server: None }
+        Limit { rpc: self.rpc.settings().rpc_timeout, deadline: self.deadline, server: None }
     }
 
     /// Waits before the next attempt, or returns the error if there is none.
@@ -76,13 +75,17 @@ impl Retries {
         self.failures += 1;
         let base = match &error {
             error if error.is_immediate() => Duration::ZERO,
-            error if error.is_overload() => self.settings.pause_overloaded,
-            _ => self.settings.pause,
+            error if error.is_overload() => self.rpc.settings().pause_overloaded,
+            _ => self.rpc.settings().pause,
         };
         let pause = pause(base, self.failures);
-        if self.failures > self.settings.retries || Instant::now() + pause >= self.deadline {
+        if self.failures > self.rpc.settings().retries || Instant::now() + pause >= self.deadline {
             return Err(self.give_up(error));
         }
+        if error.is_overload() {
+            self.rpc.counters().retries_after_overload.increment();
+        }
+        self.count(&error, pause);
         Ok(pause)
     }
 
@@ -95,11 +98,14 @@ impl Retries {
         self.failures += 1;
         let pause = match self.failures {
             1 => Duration::ZERO,
-            failures => pause(self.settings.pause, failures - 1),
+            failures => pause(self.rpc.settings().pause, failures - 1),
         };
-        if self.failures > self.settings.retries.max(1) || Instant::now() + pause >= self.deadline {
+        if self.failures > self.rpc.settings().retries.max(1)
+            || Instant::now() + pause >= self.deadline
+        {
             return Err(self.give_up(error));
         }
+        self.count(&error, pause);
         sleep(pause).await;
         Ok(())
     }
@@ -117,9 +123,14 @@ impl Retries {
         self.deadline = self.began + limit;
     }
 
+    fn count(&self, error: &CallError, pause: Duration) {
+        self.rpc.counters().retries.increment();
+        tracing::debug!(failures = self.failures, ?pause, %error, "another attempt");
+    }
+
     fn give_up(&self, error: CallError) -> Error {
         let error = Error::from(error);
-        if self.settings.retries == 0 {
+        if self.rpc.settings().retries == 0 {
             return error;
         }
         let (attempts, millis) = (self.failures, self.began.elapsed().as_millis());
@@ -135,6 +146,7 @@ impl Retries {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::ClientSettings;
 
     #[test]
     fn pauses_grow_as_hbases_do() {
@@ -150,16 +162,17 @@ mod tests {
 
     #[test]
     fn attempts_and_deadlines_end_an_operation() {
-        let settings = Arc::new(ClientSettings { retries: 2, ..ClientSettings::default() });
+        let settings = ClientSettings { retries: 2, ..ClientSettings::default() };
+        let rpc = Arc::new(Rpc::new(Arc::new(settings)));
         let error = || CallError::Nowhere("nowhere".to_owned());
-        let mut retries = Retries::new(&settings);
+        let mut retries = Retries::new(&rpc);
         assert!(retries.pause_after(error()).is_ok() && retries.pause_after(error()).is_ok());
         let given_up = retries.pause_after(error()).unwrap_err();
         assert!(given_up.message().starts_with("nowhere (gave up after 3 attempts"), "{given_up}");
-        let mut retries = Retries::within(&settings, Duration::from_millis(50));
+        let mut retries = Retries::within(&rpc, Duration::from_millis(50));
         assert!(retries.pause_after(error()).is_err(), "the pause would be too long");
         let refused = Error::illegal_argument("no");
-        let mut retries = Retries::new(&settings);
+        let mut retries = Retries::new(&rpc);
         assert_eq!(retries.pause_after(refused.into()).unwrap_err().message(), "no");
     }
 }

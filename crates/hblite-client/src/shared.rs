@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hblite_model::Nonce;
+use hblite_model::{Nonce, Result};
 
 use crate::locator::Locator;
 use crate::registry::Registry;
@@ -21,6 +21,11 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Counts an operation on rows if it failed.
+    pub(crate) fn counted<T>(&self, result: Result<T>) -> Result<T> {
+        result.inspect_err(|_| self.rpc.counters().operations_failed.increment())
+    }
+
     /// A unique nonce for a write.
     pub(crate) fn new_nonce(&self) -> Nonce {
         // 0 means no nonce.

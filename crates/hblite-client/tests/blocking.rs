@@ -47,6 +47,14 @@ fn a_closed_connection_says_so() {
 }
 
 #[test]
+fn a_cluster_has_metrics_and_a_store_has_none() {
+    let (_server, connection) = cluster();
+    connection.table("t").unwrap().put(&Put::new("r").add("f", "q", "v")).unwrap();
+    assert_eq!(connection.client_metrics().map(|metrics| metrics.mutate.answered), Some(1));
+    assert!(hblite::open_in_memory().unwrap().client_metrics().is_none());
+}
+
+#[test]
 fn asynchronous_code_gets_an_error() {
     let (_server, connection) = cluster();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

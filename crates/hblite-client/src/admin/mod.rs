@@ -63,7 +63,7 @@ impl Admin {
         method: Method,
         request: &impl Message,
     ) -> Result<M> {
-        let mut retries = Retries::new(&self.shared.settings);
+        let mut retries = Retries::new(&self.shared.rpc);
         loop {
             match self.attempt(method, request, &retries).await {
                 Ok(answer) => return Ok(answer),

@@ -51,7 +51,7 @@ impl Admin {
     }
 
     async fn locate(&self, table: &TableName, row: &[u8]) -> Result<Arc<Location>> {
-        let mut retries = Retries::new(&self.shared.settings);
+        let mut retries = Retries::new(&self.shared.rpc);
         loop {
             let (locator, deadline) = (&self.shared.locator, retries.deadline());
             match locator.locate(table, row, LocateKind::Current, deadline).await {
@@ -215,7 +215,7 @@ impl Admin {
         request: &impl Message,
     ) -> Result<M> {
         let (method, table) = (Method::new(Service::Admin, name), region.table());
-        let mut retries = Retries::new(&self.shared.settings);
+        let mut retries = Retries::new(&self.shared.rpc);
         loop {
             let location = self.locate(table, region.start_key()).await?;
             let limit = retries.limit();

@@ -75,7 +75,7 @@ impl Admin {
     }
 
     pub(super) async fn state_of(&self, table: &TableName) -> Result<Option<TableState>> {
-        let mut retries = Retries::new(&self.shared.settings);
+        let mut retries = Retries::new(&self.shared.rpc);
         loop {
             match self.shared.locator.table_state(table, retries.deadline()).await {
                 Ok(state) => return Ok(state),

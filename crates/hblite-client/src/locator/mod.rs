@@ -77,8 +77,10 @@ impl Locator {
             return self.meta(deadline).await;
         }
         if let Some(found) = self.cache.find(table, row, kind) {
+            self.rpc.counters().location_hits.increment();
             return Ok(found);
         }
+        self.rpc.counters().location_misses.increment();
         let late = |_| CallError::Nowhere(format!("hbase:meta was not read in time for {table}"));
         timeout_at(deadline, self.look_up(table, row, kind, deadline)).await.map_err(late)?
     }
@@ -216,9 +218,13 @@ impl Locator {
             }
         } else if let Some(server) = error.moved_to() {
             let moved = Location { server: server.clone(), ..Location::clone(location) };
+            self.rpc.counters().locations_cleared.increment();
+            tracing::debug!(region = location.region.encoded_name(), to = %server, "region moved");
             self.cache.remove(location);
             self.cache.insert(Arc::new(moved));
         } else if error.clears_location() {
+            self.rpc.counters().locations_cleared.increment();
+            tracing::debug!(region = location.region.encoded_name(), %error, "location cleared");
             self.cache.remove(location);
         }
     }

@@ -26,6 +26,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::tls;
 use crate::error::{CallError, Thrown};
+use crate::metrics::Counters;
 use crate::settings::ClientSettings;
 use crate::url::ServerAddress;
 
@@ -53,6 +54,7 @@ pub(super) struct Connection {
 #[derive(Debug)]
 struct Shared {
     server: ServerAddress,
+    counters: Arc<Counters>,
     calls: Mutex<Calls>,
     next_id: AtomicU32,
     opened_at: Instant,
@@ -75,6 +77,7 @@ impl Connection {
         server: &ServerAddress,
         hello: Bytes,
         settings: &ClientSettings,
+        counters: Arc<Counters>,
         deadline: Instant,
     ) -> Result<Self, CallError> {
         let unreachable = |why: String| CallError::Unreachable { server: server.clone(), why };
@@ -92,6 +95,7 @@ impl Connection {
         let connection = |shared| Self { shared, frames };
         let shared = Arc::new(Shared {
             server: server.clone(),
+            counters,
             calls: Mutex::default(),
             next_id: AtomicU32::new(0),
             opened_at: Instant::now(),
@@ -206,13 +210,14 @@ impl Shared {
     ) {
         let error = tokio::select! {
             error = self.read(reader, &settings) => error,
-            error = write(writer, hello, queue) => self.error_of(error),
+            error = self.write(writer, hello, queue) => self.error_of(error),
             () = self.stop.notified() => self.disconnected(),
         };
         let waiting = {
             let mut calls = self.calls.lock();
             let text = hblite_model::Error::from(error.clone());
             calls.ended.get_or_insert_with(|| text.message().to_owned());
+            tracing::debug!(server = %self.server, waiting = calls.waiting.len(), "{text}");
             std::mem::take(&mut calls.waiting)
         };
         for sender in waiting.into_values() {
@@ -267,7 +272,8 @@ impl Shared {
                     };
                     return self.error_of(std::io::Error::other(why));
                 }
-                Ok(Ok(_)) => {
+                Ok(Ok(count)) => {
+                    self.counters.bytes_received.add(count);
                     let millis = self.opened_at.elapsed().as_millis();
                     self.read_at_ms.store(millis as u64 + 1, Ordering::Relaxed);
                 }
@@ -311,45 +317,48 @@ impl Shared {
         }
         Ok(())
     }
+
+    /// Writes frames until that fails.
+    async fn write(
+        &self,
+        mut writer: impl AsyncWrite + Unpin,
+        hello: Bytes,
+        mut queue: mpsc::Receiver<Bytes>,
+    ) -> std::io::Error {
+        let mut joined = BytesMut::from(hello.as_ref());
+        let mut frames = Vec::with_capacity(FRAMES_AT_ONCE);
+        loop {
+            if queue.recv_many(&mut frames, FRAMES_AT_ONCE).await == 0 {
+                return std::io::Error::other("it was closed");
+            }
+            for frame in frames.drain(..) {
+                if joined.len() + frame.len() <= JOINED_SIZE_MAX {
+                    joined.extend_from_slice(&frame);
+                    continue;
+                }
+                for part in [&joined[..], &frame[..]] {
+                    if let Err(error) = writer.write_all(part).await {
+                        return error;
+                    }
+                    self.counters.bytes_sent.add(part.len());
+                }
+                joined.clear();
+            }
+            if let Err(error) = writer.write_all(&joined).await {
+                return error;
+            }
+            // TLS keeps what the socket did not take.
+            if let Err(error) = writer.flush().await {
+                return error;
+            }
+            self.counters.bytes_sent.add(joined.len());
+            joined.clear();
+        }
+    }
 }
 
 /// The length of the frame that the buffer begins with.
 fn announced(buffer: &BytesMut) -> Option<usize> {
     let length = buffer.first_chunk::<LENGTH_SIZE>()?;
     Some(u32::from_be_bytes(*length) as usize)
-}
-
-/// Writes frames until that fails.
-async fn write(
-    mut writer: impl AsyncWrite + Unpin,
-    hello: Bytes,
-    mut queue: mpsc::Receiver<Bytes>,
-) -> std::io::Error {
-    let mut joined = BytesMut::from(hello.as_ref());
-    let mut frames = Vec::with_capacity(FRAMES_AT_ONCE);
-    loop {
-        if queue.recv_many(&mut frames, FRAMES_AT_ONCE).await == 0 {
-            return std::io::Error::other("it was closed");
-        }
-        for frame in frames.drain(..) {
-            if joined.len() + frame.len() <= JOINED_SIZE_MAX {
-                joined.extend_from_slice(&frame);
-                continue;
-            }
-            for part in [&joined[..], &frame[..]] {
-                if let Err(error) = writer.write_all(part).await {
-                    return error;
-                }
-            }
-            joined.clear();
-        }
-        if let Err(error) = writer.write_all(&joined).await {
-            return error;
-        }
-        // TLS keeps what the socket did not take.
-        if let Err(error) = writer.flush().await {
-            return error;
-        }
-        joined.clear();
-    }
 }

@@ -13,11 +13,13 @@ use hblite_wire::memory::Room;
 use hblite_wire::{client_frame, pb};
 use prost::Message;
 use tokio::time::Instant;
+use tracing::Instrument as _;
 
 pub(crate) use self::pool::Service;
 
 use self::pool::Pool;
 use crate::error::{CallError, Thrown};
+use crate::metrics::{CallKind, Counters, Outcome};
 use crate::settings::ClientSettings;
 use crate::url::ServerAddress;
 
@@ -40,6 +42,19 @@ impl Method {
     /// The same with the priority of calls to hbase:meta.
     pub(crate) const fn of_meta(self) -> Self {
         Self { priority: META_PRIORITY, ..self }
+    }
+
+    /// What a call is counted as.
+    fn kind(&self) -> CallKind {
+        match (self.service, self.name) {
+            (Service::Client, _) if self.priority == META_PRIORITY => CallKind::Meta,
+            (Service::Client, "Get") => CallKind::Get,
+            (Service::Client, "Mutate") => CallKind::Mutate,
+            (Service::Client, "Scan") => CallKind::Scan,
+            (Service::Client, _) => CallKind::Multi,
+            (Service::Admin | Service::Master, _) => CallKind::Admin,
+            (Service::Registry, _) => CallKind::Registry,
+        }
     }
 }
 
@@ -71,12 +86,24 @@ impl Limit {
 #[derive(Debug)]
 pub(crate) struct Rpc {
     settings: Arc<ClientSettings>,
+    counters: Arc<Counters>,
     pool: Pool,
 }
 
 impl Rpc {
     pub(crate) fn new(settings: Arc<ClientSettings>) -> Self {
-        Self { pool: Pool::new(Arc::clone(&settings)), settings }
+        let counters = Arc::new(Counters::default());
+        let pool = Pool::new(Arc::clone(&settings), Arc::clone(&counters));
+        Self { settings, counters, pool }
+    }
+
+    pub(crate) fn settings(&self) -> &Arc<ClientSettings> {
+        &self.settings
+    }
+
+    /// The counters of the client.
+    pub(crate) fn counters(&self) -> &Arc<Counters> {
+        &self.counters
     }
 
     /// Closes all connections.
@@ -86,6 +113,25 @@ impl Rpc {
 
     /// Calls a method. The cells of the request are plain.
     pub(crate) async fn call<M: Message + Default>(
+        &self,
+        server: &ServerAddress,
+        method: Method,
+        request: &impl Message,
+        cells: &[u8],
+        limit: Limit,
+    ) -> Result<Answer<M>, CallError> {
+        let timer = self.counters.begin(method.kind());
+        let span = tracing::debug_span!("call", method = method.name, %server);
+        let answer = self.exchange(server, method, request, cells, limit).instrument(span).await;
+        timer.end(match &answer {
+            Ok(_) => Outcome::Answered,
+            Err(CallError::Remote(_)) => Outcome::Refused,
+            Err(_) => Outcome::Unanswered,
+        });
+        answer
+    }
+
+    async fn exchange<M: Message + Default>(
         &self,
         server: &ServerAddress,
         method: Method,

@@ -15,6 +15,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::connection::Connection;
 use crate::error::CallError;
+use crate::metrics::Counters;
 use crate::settings::ClientSettings;
 use crate::url::ServerAddress;
 
@@ -52,6 +53,7 @@ type Slots = HashMap<(ServerAddress, Service), Arc<Vec<Slot>>>;
 /// All connections of a client.
 pub(super) struct Pool {
     settings: Arc<ClientSettings>,
+    counters: Arc<Counters>,
     slots: Mutex<Slots>,
     round: AtomicUsize,
 }
@@ -63,8 +65,8 @@ impl fmt::Debug for Pool {
 }
 
 impl Pool {
-    pub(super) fn new(settings: Arc<ClientSettings>) -> Self {
-        Self { settings, slots: Mutex::default(), round: AtomicUsize::new(0) }
+    pub(super) fn new(settings: Arc<ClientSettings>, counters: Arc<Counters>) -> Self {
+        Self { settings, counters, slots: Mutex::default(), round: AtomicUsize::new(0) }
     }
 
     /// An open connection.
@@ -93,8 +95,19 @@ impl Pool {
             return Ok(Arc::clone(connection));
         }
         let hello = client_frame::hello(&self.header(service));
-        let opened = Connection::open(server, hello, &self.settings, deadline).await?;
-        let opened = Arc::new(opened);
+        let counters = Arc::clone(&self.counters);
+        let opened = Connection::open(server, hello, &self.settings, counters, deadline).await;
+        match &opened {
+            Ok(_) => {
+                self.counters.connections_opened.increment();
+                tracing::debug!(%server, service = service.name(), "connection opened");
+            }
+            Err(error) => {
+                self.counters.connections_failed.increment();
+                tracing::debug!(%server, service = service.name(), %error, "connection failed");
+            }
+        }
+        let opened = Arc::new(opened?);
         *slot = Some(Arc::clone(&opened));
         Ok(opened)
     }

@@ -94,12 +94,12 @@ impl Batch<'_> {
     }
 
     async fn run(&self, mut left: Vec<usize>, results: &mut Results) {
-        let mut retries = Retries::new(&self.shared.settings);
+        let mut retries = Retries::new(&self.shared.rpc);
         while !left.is_empty() {
             let failed = self.attempt(&left, &retries, results).await;
             left.clear();
             let Some((_, first)) = failed.iter().find(|(_, error)| error.is_retryable()) else {
-                record(failed, results);
+                self.record(failed, results);
                 return;
             };
             let is_not_serving = failed.iter().any(|(_, error)| error.is_not_serving());
@@ -109,7 +109,7 @@ impl Batch<'_> {
                 false => Ok(()),
             };
             let Ok(pause) = pause.map_err(drop) else {
-                record(failed, results);
+                self.record(failed, results);
                 return;
             };
             let is_retried = |error: &CallError| {
@@ -117,10 +117,16 @@ impl Batch<'_> {
             };
             let (again, final_ones): (Failed, Failed) =
                 failed.into_iter().partition(|(_, error)| is_retried(error));
-            record(final_ones, results);
+            self.record(final_ones, results);
             left = again.into_iter().map(|(index, _)| index).collect();
             left.sort_unstable();
             tokio::time::sleep(pause).await;
+        }
+    }
+
+    fn record(&self, failed: Failed, results: &mut Results) {
+        for (index, error) in failed {
+            results[index] = Some(self.shared.counted(Err(error.into())));
         }
     }
 
@@ -279,12 +285,6 @@ fn take_part(
         }
     }
     Ok(())
-}
-
-fn record(failed: Failed, results: &mut Results) {
-    for (index, error) in failed {
-        results[index] = Some(Err(error.into()));
-    }
 }
 
 /// Gives nonces to the increments and appends among these writes.

@@ -33,7 +33,20 @@ impl<F> RegionCall<'_, F> {
         Q: Message,
         M: Message + Default,
     {
-        let mut retries = Retries::new(&shared.settings);
+        shared.counted(self.attempts(shared, read).await)
+    }
+
+    async fn attempts<Q, M, T>(
+        &self,
+        shared: &Shared,
+        read: impl Fn(Answer<M>) -> Result<T, CallError>,
+    ) -> Result<T, Error>
+    where
+        F: Fn(&[u8]) -> Result<(Q, Vec<u8>), Error>,
+        Q: Message,
+        M: Message + Default,
+    {
+        let mut retries = Retries::new(&shared.rpc);
         loop {
             let deadline = retries.deadline();
             let found =

@@ -57,7 +57,7 @@ struct Border {
 
 impl ResultScanner {
     pub(super) async fn open(shared: Arc<Shared>, table: TableName, scan: Scan) -> Result<Self> {
-        let retries = Retries::within(&shared.settings, shared.settings.scanner_timeout);
+        let retries = Retries::within(&shared.rpc, shared.settings.scanner_timeout);
         let start =
             Border { row: scan.start_row().to_vec(), is_inclusive: scan.is_start_inclusive() };
         let mut scanner = Self {
@@ -73,7 +73,8 @@ impl ResultScanner {
             runtime: Handle::current(),
         };
         // A table that does not exist, or is disabled, is reported now.
-        scanner.find_first().await?;
+        let found = scanner.find_first().await;
+        scanner.shared.counted(found)?;
         Ok(scanner)
     }
 
@@ -125,7 +126,8 @@ impl ResultScanner {
                 return Ok(ScanStep::Row(row));
             }
             let Some(border) = self.next.clone() else { return Ok(ScanStep::End) };
-            match self.fetch(&border, search).await {
+            let fetched = self.fetch(&border, search).await;
+            match self.shared.counted(fetched) {
                 Ok(Some(cursor)) if search.is_some() && self.ready.is_empty() => {
                     return Ok(ScanStep::Cursor(cursor));
                 }

@@ -1,0 +1,159 @@
+//! Goal: the metrics of a client count what it did, and its `tracing` events say it.
+//! Method: a server of this process, with faults that make calls fail.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use hblite_client::{Client, ClientMetrics};
+use hblite_model::{Action, Get, Put, Scan};
+use hblite_server::{FaultAction, FaultRule};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+use support::{Cluster, rows_of};
+
+/// The next call of the method is answered with this exception.
+fn refuse_one(cluster: &Cluster, method: &str, exception: &str) {
+    let rule = FaultRule::new(FaultAction::Error(exception.to_owned()));
+    cluster.server.faults().set(rule.methods([method]).table("t").count(1)).unwrap();
+}
+
+/// How the calls of a method ended.
+fn ends(metrics: &ClientMetrics, method: &str) -> [u64; 4] {
+    let (_, calls) = metrics.by_method().find(|(name, _)| *name == method).unwrap();
+    assert_eq!(calls.latencies.count(), calls.answered + calls.refused);
+    [calls.answered, calls.refused, calls.unanswered, calls.canceled]
+}
+
+#[tokio::test]
+async fn calls_are_counted_by_method_and_end() {
+    let cluster = Cluster::start(2);
+    cluster.table("t", &["m"]).await;
+    let client = cluster.client();
+    let table = client.table("t".parse().unwrap());
+    table.mutate(Put::new("a").add("f", "q", "v").as_mutation()).await.unwrap();
+    table.get(&Get::new("a")).await.unwrap();
+    table.get(&Get::new("b")).await.unwrap();
+    let actions: Vec<Action> =
+        ["a", "z"].map(|row| Put::new(row).add("f", "q", "v").into()).to_vec();
+    table.batch(&actions).await.unwrap();
+    assert_eq!(rows_of(&table, &Scan::new()).await, ["a", "z"]);
+    let metrics = client.metrics();
+    assert_eq!(ends(&metrics, "Get"), [2, 0, 0, 0]);
+    assert_eq!(ends(&metrics, "Mutate"), [1, 0, 0, 0]);
+    assert_eq!(ends(&metrics, "Multi"), [2, 0, 0, 0], "one for each server");
+    assert_eq!(ends(&metrics, "Scan"), [2, 0, 0, 0], "one for each region");
+    assert_eq!(ends(&metrics, "meta"), [2, 0, 0, 0], "one for each region");
+    assert_eq!((metrics.location_misses, metrics.location_hits), (2, 6));
+    assert_eq!(metrics.retries + metrics.operations_failed + metrics.connections_failed, 0);
+    assert!(metrics.connections_opened >= 3, "the master and two region servers");
+    assert!(metrics.bytes_sent > 100 && metrics.bytes_received > 100, "{metrics:?}");
+    assert!(metrics.get.latencies.quantile(1.0) >= metrics.get.latencies.mean());
+    assert_eq!(metrics.calls(), 9 + metrics.registry.answered);
+}
+
+#[tokio::test]
+async fn retries_and_failures_are_counted() {
+    let cluster = Cluster::start(1);
+    cluster.table("t", &[]).await;
+    let client = cluster.client();
+    let table = client.table("t".parse().unwrap());
+    refuse_one(&cluster, "Get", "CallQueueTooBigException");
+    table.get(&Get::new("a")).await.unwrap();
+    refuse_one(&cluster, "Get", "NotServingRegionException");
+    table.get(&Get::new("a")).await.unwrap();
+    let metrics = client.metrics();
+    assert_eq!(ends(&metrics, "Get"), [2, 2, 0, 0]);
+    assert_eq!((metrics.retries, metrics.retries_after_overload), (2, 1));
+    assert_eq!((metrics.locations_cleared, metrics.operations_failed), (1, 0));
+    table.get(&Get::new("a").with_family("nowhere")).await.unwrap_err();
+    let batch = [Get::new("a").with_family("nowhere"), Get::new("a")].map(Action::from);
+    table.batch(&batch).await.unwrap();
+    let metrics = client.metrics();
+    assert_eq!((metrics.operations_failed, metrics.get.refused), (2, 3));
+}
+
+#[tokio::test]
+async fn calls_without_an_answer_are_counted() {
+    let cluster = Cluster::start(1);
+    cluster.table("t", &[]).await;
+    let url = format!("{}?hbase.rpc.timeout=100&hbase.client.retries.number=0", cluster.url());
+    let client = Client::connect(&url).await.unwrap();
+    let table = client.table("t".parse().unwrap());
+    table.get(&Get::new("a")).await.unwrap();
+    let late = FaultAction::Delay(Duration::from_secs(20), Duration::from_secs(20));
+    let rule = FaultRule::new(late).methods(["Get"]).table("t");
+    cluster.server.faults().set(rule).unwrap();
+    table.get(&Get::new("a")).await.unwrap_err();
+    // A future that is dropped while it waits.
+    let get = Get::new("a");
+    let dropped = tokio::time::timeout(Duration::from_millis(20), table.get(&get)).await;
+    assert!(dropped.is_err());
+    assert_eq!(ends(&client.metrics(), "Get"), [1, 0, 1, 1]);
+    cluster.server.faults().clear_all();
+}
+
+/// Collects what `tracing` reports, as text.
+#[derive(Clone, Default)]
+struct Collector(Arc<Mutex<String>>);
+
+struct Fields<'t>(&'t mut String);
+
+impl Visit for Fields<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        write!(self.0, " {field}={value:?}").unwrap();
+    }
+}
+
+impl Subscriber for Collector {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().starts_with("hblite_client")
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        let mut text = self.0.lock().unwrap();
+        text.push_str(span.metadata().name());
+        span.record(&mut Fields(&mut text));
+        text.push('\n');
+        Id::from_u64(1)
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut text = self.0.lock().unwrap();
+        event.record(&mut Fields(&mut text));
+        text.push('\n');
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+#[tokio::test]
+async fn tracing_reports_calls_and_retries() {
+    let cluster = Cluster::start(1);
+    cluster.table("t", &[]).await;
+    let table = cluster.client().table("t".parse().unwrap());
+    let collector = Collector::default();
+    let _guard = tracing::subscriber::set_default(collector.clone());
+    refuse_one(&cluster, "Get", "NotServingRegionException");
+    table.get(&Get::new("a")).await.unwrap();
+    let text = collector.0.lock().unwrap().clone();
+    let port = cluster.server.ports().region_servers[0];
+    for part in [
+        &format!("call method=\"Get\" server=127.0.0.1:{port}"),
+        " message=connection opened server=127.0.0.1:",
+        " message=location cleared ",
+        " message=another attempt failures=1 pause=",
+        "NotServingRegionException",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in:\n{text}");
+    }
+}
