@@ -33,8 +33,13 @@ pub(crate) fn stir(
     let admin = &connection.admin();
     let random = SeededRandom::new(seed);
     let mut work = Work::new();
+    // Dealt like cards, so that no seed leaves one kind out.
+    let mut deck: Vec<u32> = Vec::new();
     while !is_over.load(Ordering::Relaxed) {
-        let kind = match random.next_u64() % 12 {
+        if deck.is_empty() {
+            deck.extend(0..12);
+        }
+        let kind = match deck.swap_remove(random.next_u64() as usize % deck.len()) {
             10.. => {
                 let name = format!("stirred-{}", random.next_u64());
                 admin.snapshot(&name, table, &SnapshotOptions::default())?;
