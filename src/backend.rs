@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use hblite_engine::{FileNote, OpenReport, ReplayReport};
 use hblite_model::{
-    Action, BackupReport, BulkLoadOptions, BulkLoadReport, CellRef, CheckAndMutate,
+    Action, ActionResult, BackupReport, BulkLoadOptions, BulkLoadReport, CellRef, CheckAndMutate,
     CheckAndMutateResult, ColumnFamilyDescriptor, CompactRequest, Error, Exception,
     FailSafeSnapshot, FlushRequest, Get, MergeKind, Mutation, NamespaceDescriptor, Nonce,
     RegionInfo, RegionLocation, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
@@ -129,7 +129,7 @@ pub trait TableBackend: Debug + Send + Sync {
         check: &CheckAndMutate,
         nonce: Option<Nonce>,
     ) -> Result<CheckAndMutateResult>;
-    fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>>;
+    fn batch(&self, actions: &[Action]) -> Result<Vec<Result<ActionResult>>>;
 }
 
 /// The rows of one scan as a [`ResultScanner`](crate::ResultScanner) sees them.

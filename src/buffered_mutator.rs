@@ -125,7 +125,7 @@ impl BufferedMutator {
                 Action::Mutation(mutation) => {
                     Some(FailedMutation { mutation, error: result.err()? })
                 }
-                Action::Get(_) | Action::RowMutations(_) => None,
+                _ => None,
             })
             .collect();
         if failed.is_empty() { Ok(()) } else { Err(FailedMutations { failed, count }) }

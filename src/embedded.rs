@@ -7,10 +7,10 @@ use hblite_engine::{FileNote, OpenReport, ReplayReport, TableHandle, Timeline};
 use hblite_env::Clock as _;
 use hblite_env::sync::RwLock;
 use hblite_model::{
-    Action, BackupReport, BulkLoadOptions, BulkLoadReport, CheckAndMutate, CheckAndMutateResult,
-    ColumnFamilyDescriptor, CompactRequest, Durability, FailSafeSnapshot, FlushRequest, Get,
-    MergeKind, Mutation, NamespaceDescriptor, Nonce, RegionInfo, RegionLocation, Result,
-    RowMutations, RowResult, Scan, ScrubStatus, SplitPoints, StoreStatus, SystemTables,
+    Action, ActionResult, BackupReport, BulkLoadOptions, BulkLoadReport, CheckAndMutate,
+    CheckAndMutateResult, ColumnFamilyDescriptor, CompactRequest, Durability, FailSafeSnapshot,
+    FlushRequest, Get, MergeKind, Mutation, NamespaceDescriptor, Nonce, RegionInfo, RegionLocation,
+    Result, RowMutations, RowResult, Scan, ScrubStatus, SplitPoints, StoreStatus, SystemTables,
     TableDescriptor, TableName, TableState,
 };
 use hblite_model::{SnapshotDescription, SnapshotOptions};
@@ -325,7 +325,7 @@ impl TableBackend for EmbeddedTable {
         self.now(|table| table.check_and_mutate(check, nonce))
     }
 
-    fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
+    fn batch(&self, actions: &[Action]) -> Result<Vec<Result<ActionResult>>> {
         self.now(|table| table.batch(actions))
     }
 }

@@ -83,8 +83,8 @@ pub use hblite_engine::{
 };
 pub use hblite_env::{Clock, ClockMode, Env, ManualClock, SystemClock};
 pub use hblite_model::{
-    Action, Append, BackupReport, BloomType, BulkLoadOptions, BulkLoadReport, Cell, CellBuffer,
-    CellRef, CellType, CheckAndMutate, CheckAndMutateResult, ColumnFamilyDescriptor,
+    Action, ActionResult, Append, BackupReport, BloomType, BulkLoadOptions, BulkLoadReport, Cell,
+    CellBuffer, CellRef, CellType, CheckAndMutate, CheckAndMutateResult, ColumnFamilyDescriptor,
     ColumnSelection, CompactRequest, CompactionKind, Compression, Condition, DamagedFile,
     DataBlockEncoding, Delete, Direction, Durability, Error, ErrorKind, Exception,
     FailSafeSnapshot, FileTransfer, FlushRequest, FromValue, Get, Increment, IntoValue,

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use hblite_model::{
-    Action, Append, CheckAndMutate, CheckAndMutateResult, Delete, Get, Increment, Mutation, Nonce,
-    Put, RegionInfo, Result, RowMutations, RowResult, Scan, TableDescriptor, TableName,
+    Action, ActionResult, Append, CheckAndMutate, CheckAndMutateResult, Delete, Get, Increment,
+    Mutation, Nonce, Put, RegionInfo, Result, RowMutations, RowResult, Scan, TableDescriptor,
+    TableName,
 };
 
 use crate::backend::TableBackend;
@@ -78,7 +79,8 @@ impl Table {
     /// The first error; [`Table::batch`] reports one for each action.
     pub fn get_all(&self, gets: &[Get]) -> Result<Vec<RowResult>> {
         let actions: Vec<Action> = gets.iter().cloned().map(Action::Get).collect();
-        self.batch(&actions)?.into_iter().collect()
+        let results = self.batch(&actions)?.into_iter();
+        results.map(|result| result.map(ActionResult::into_row)).collect()
     }
 
     /// Whether a get finds anything. Reads only the first cell, unless its filter evaluates whole
@@ -202,8 +204,27 @@ impl Table {
     ///
     /// # Errors
     /// The call itself fails, and no action is run, if HBase's client would refuse one of the
-    /// actions. Errors of the store are in the results.
-    pub fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
+    /// actions. Errors of the store are in the results. A condition that does not hold is not an
+    /// error.
+    ///
+    /// ```
+    /// # use hblite::*;
+    /// # let connection = open_in_memory()?;
+    /// # connection.admin().create_table(&TableDescriptor::new("t".parse()?)
+    /// #     .with_family(ColumnFamilyDescriptor::new("f")))?;
+    /// let table = connection.table("t")?;
+    /// let claim = CheckAndMutate::new("job").if_not_exists("f", "owner");
+    /// let results = table.batch(&[
+    ///     Action::from(claim.clone().then(Put::new("job").add("f", "owner", "me"))),
+    ///     Action::from(claim.then(Put::new("job").add("f", "owner", "you"))),
+    ///     Action::from(Get::new("job")),
+    /// ])?;
+    /// let results = results.into_iter().collect::<Result<Vec<ActionResult>>>()?;
+    /// assert!(results[0].is_success() && !results[1].is_success());
+    /// assert_eq!(results[2].row().and_then(|row| row.value("f", "owner")), Some(&b"me"[..]));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn batch(&self, actions: &[Action]) -> Result<Vec<Result<ActionResult>>> {
         self.handle.batch(actions)
     }
 }

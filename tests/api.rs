@@ -5,8 +5,9 @@
 use std::ops::ControlFlow;
 
 use hblite::{
-    Action, Append, BufferedMutator, ColumnFamilyDescriptor, Connection, EngineOptions, Error,
-    ErrorKind, Exception, Get, Increment, Options, Put, Result, Scan, Table, TableDescriptor,
+    Action, Append, BufferedMutator, CheckAndMutate, ColumnFamilyDescriptor, Connection,
+    EngineOptions, Error, ErrorKind, Exception, Get, Increment, Options, Put, RowMutations, Scan,
+    Table, TableDescriptor,
 };
 
 fn table_with(connection: &Connection, splits: &[&str]) -> Table {
@@ -60,15 +61,47 @@ fn a_batch_does_each_action_and_reports_each() {
     ];
     let results = table.batch(&actions).unwrap();
     let value = |index: usize| {
-        let row: &Result<hblite::RowResult> = &results[index];
-        row.as_ref().unwrap().value("f", "q").map(<[u8]>::to_vec)
+        let row = results[index].as_ref().unwrap().row().unwrap();
+        row.value("f", "q").map(<[u8]>::to_vec)
     };
     assert_eq!(results[2].as_ref().unwrap_err().exception(), Exception::NoSuchColumnFamily);
-    assert!(results[0].as_ref().unwrap().is_empty() && results[1].as_ref().unwrap().is_empty());
+    assert!([0, 1].iter().all(|at| results[*at].clone().unwrap().into_row().is_empty()));
     // Of one row, each action sees those before it.
     assert_eq!(value(3), Some(b"1".to_vec()));
     assert_eq!(value(5), Some(b"34".to_vec()));
     assert_eq!(value(7), Some(b"34".to_vec()));
+    assert_eq!(rows(&table), ["a", "n", "z"]);
+}
+
+#[test]
+fn a_batch_may_have_conditions() {
+    let connection = hblite::open_in_memory().unwrap();
+    let table = table_with(&connection, &["m"]);
+    let if_empty = |row: &str| CheckAndMutate::new(row).if_not_exists("f", "q");
+    let both = |row: &str| {
+        RowMutations::new(row).add(put(row, "1")).add(Increment::new(row).add("f", "n", 5))
+    };
+    let actions: Vec<Action> = vec![
+        if_empty("a").then(put("a", "1")).into(),
+        if_empty("a").then(put("a", "2")).into(),
+        put("z", "1").into(),
+        if_empty("z").then(put("z", "2")).into(),
+        if_empty("n").then_mutate_row(both("n")).into(),
+        if_empty("b").then(Put::new("b").add("none", "q", "v")).into(),
+        Get::new("a").into(),
+    ];
+    let results = table.batch(&actions).unwrap();
+    let told = |at: usize| results[at].as_ref().unwrap();
+    let held = [0, 1, 3, 4].map(|at| told(at).is_success());
+    assert_eq!(held, [true, false, false, true]);
+    assert_eq!(told(0).row(), None);
+    assert_eq!(told(4).row().unwrap().value("f", "n"), Some(5_i64.to_be_bytes().as_slice()));
+    assert_eq!(results[5].as_ref().unwrap_err().exception(), Exception::NoSuchColumnFamily);
+    assert_eq!(told(6).row().unwrap().value("f", "q"), Some(&b"1"[..]));
+    assert_eq!(rows(&table), ["a", "n", "z"]);
+    // What can never succeed is refused before anything is done.
+    let refused = CheckAndMutate::new("c").then(put("c", "1"));
+    table.batch(&[put("c", "1").into(), refused.into()]).unwrap_err();
     assert_eq!(rows(&table), ["a", "n", "z"]);
 }
 

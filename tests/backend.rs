@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use hblite::backend::{Backend, Rows, ScannerBackend, TableBackend, unsupported};
 use hblite::{
-    Action, BackupReport, BulkLoadOptions, BulkLoadReport, CellRef, CheckAndMutate,
+    Action, ActionResult, BackupReport, BulkLoadOptions, BulkLoadReport, CellRef, CheckAndMutate,
     CheckAndMutateResult, ColumnFamilyDescriptor, CompactRequest, Connection, Delete, Error,
     ErrorKind, Exception, FailSafeSnapshot, FileNote, FlushRequest, Get, Increment, MergeKind,
     Mutation, MutationKind, NamespaceDescriptor, Nonce, OpenReport, Put, RegionInfo,
@@ -226,7 +226,7 @@ impl TableBackend for TapedTable {
         assert_eq!(mutation.kind(), MutationKind::Increment, "the program appends nothing");
         self.answer(format!("{mutation:?} {nonce:?}"), |table| {
             let mut answers = table.batch(&[Action::Mutation(mutation.clone())])?;
-            answers.remove(0)
+            answers.remove(0).map(ActionResult::into_row)
         })
     }
 
@@ -247,7 +247,7 @@ impl TableBackend for TapedTable {
         self.answer(format!("{check:?} {nonce:?}"), |table| table.check_and_mutate(check))
     }
 
-    fn batch(&self, _: &[Action]) -> Result<Vec<Result<RowResult>>> {
+    fn batch(&self, _: &[Action]) -> Result<Vec<Result<ActionResult>>> {
         Err(unsupported("batch", "a tape"))
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use hblite_client::{Admin, ResultScanner, Table};
 use hblite_model::{
-    Action, CellRef, CheckAndMutate, CheckAndMutateResult, Get, Mutation, Nonce, RegionInfo,
-    Result, RowMutations, RowResult, Scan, ScanStep, TableDescriptor, TableName,
+    Action, ActionResult, CellRef, CheckAndMutate, CheckAndMutateResult, Get, Mutation, Nonce,
+    RegionInfo, Result, RowMutations, RowResult, Scan, ScanStep, TableDescriptor, TableName,
 };
 
 use super::runtime::Runtime;
@@ -90,7 +90,7 @@ impl TableBackend for ClusterTable {
         self.runtime.run(self.table.check_and_mutate(check, nonce))
     }
 
-    fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
+    fn batch(&self, actions: &[Action]) -> Result<Vec<Result<ActionResult>>> {
         self.runtime.run(self.table.batch(actions))
     }
 }

@@ -255,8 +255,13 @@ fn run_batch(table: &hblite::Table, op: &Value) -> Result<Value> {
         .iter()
         .zip(wanted)
         .map(|(result, action)| match result {
-            Ok(row) if action["exists_only"] == true => json!({"exists": !row.is_empty()}),
-            Ok(row) => json!({"cells": answer::cells(row)}),
+            Ok(told) => {
+                let row = told.clone().into_row();
+                match action["exists_only"] == true {
+                    true => json!({"exists": !row.is_empty()}),
+                    false => json!({"cells": answer::cells(&row)}),
+                }
+            }
             Err(error) => answer::error(error),
         })
         .collect();

@@ -1,8 +1,8 @@
 //! Operations of one thread on a real store, each recorded with its answer.
 
 use hblite::{
-    Action, Append, CheckAndMutate, Delete, Get, Increment, Mutation, Put, Result, RowMutations,
-    RowResult, Scan, Table,
+    Action, ActionResult, Append, CheckAndMutate, Delete, Get, Increment, Mutation, Put, Result,
+    RowMutations, RowResult, Scan, Table,
 };
 
 use super::atomic_row::{Answer, COLUMNS, Change, Column, Operation, Row};
@@ -97,7 +97,7 @@ impl Client<'_> {
         let invoked = self.recorder.now();
         let results = self.table.batch(&actions).expect("the client refuses none of them");
         for ((row, operation), result) in asked.into_iter().zip(results) {
-            let result = result.map(|told| match &operation {
+            let result = result.map(ActionResult::into_row).map(|told| match &operation {
                 Operation::Write(changes) => answer(&told, changes),
                 Operation::Read(_) | Operation::Check { .. } => Answer::Row(read_row(&told)),
             });

@@ -196,7 +196,7 @@ impl EngineSide {
                 let actions: Vec<_> = items.iter().map(|item| item.to_action(durability)).collect();
                 let results = table.batch(&actions)?.into_iter();
                 let told = results.map(|result| match result {
-                    Ok(row) => Ok(cells(&row)),
+                    Ok(told) => Ok(cells(&told.into_row())),
                     Err(error) => Err(Failure::from(error)),
                 });
                 Ok(Answer::Batch(told.collect()))

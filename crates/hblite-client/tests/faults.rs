@@ -11,7 +11,7 @@ mod support;
 
 use std::time::Duration;
 
-use hblite_model::{Action, Append, Get, Increment, Put, Scan};
+use hblite_model::{Action, Append, CheckAndMutate, Get, Increment, Put, Scan};
 use hblite_server::{FaultAction, FaultRule, Faults};
 
 use support::{Cluster, rows_of};
@@ -71,9 +71,13 @@ async fn nothing_counts_twice_and_nothing_is_lost() {
                     let batch: Vec<Action> = vec![
                         Increment::new(row).add("f", "batched", 1).into(),
                         Put::new(format!("{row}{writer}{number:03}")).add("f", "q", "v").into(),
+                        CheckAndMutate::new(row)
+                            .if_not_exists("f", "never")
+                            .then(Increment::new(row).add("f", "checked", 1))
+                            .into(),
                     ];
                     for result in table.batch(&batch).await.unwrap() {
-                        result.unwrap();
+                        assert!(result.unwrap().is_success());
                     }
                 }
             });
@@ -98,8 +102,10 @@ async fn nothing_counts_twice_and_nothing_is_lost() {
         for row in ["a", "h", "q"] {
             let found = cluster.direct("t").get(&Get::new(row)).unwrap();
             assert_eq!(found.value_as::<i64>("f", "n").unwrap(), Some(40), "seed {seed}, {row}");
-            let batched = found.value_as::<i64>("f", "batched").unwrap();
-            assert_eq!(batched, Some(40), "seed {seed}, {row}");
+            for counter in ["batched", "checked"] {
+                let count = found.value_as::<i64>("f", counter).unwrap();
+                assert_eq!(count, Some(40), "seed {seed}, {row}, {counter}");
+            }
             assert_eq!(found.value("f", "log").unwrap().len(), 40, "seed {seed}, {row}");
         }
         assert_eq!(cluster.direct("t").scan(&Scan::new()).unwrap().count(), 123, "seed {seed}");

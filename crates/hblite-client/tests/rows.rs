@@ -82,10 +82,42 @@ async fn a_batch_has_a_result_for_each_action() {
     assert_eq!(errors, [3]);
     let error = results[3].as_ref().unwrap_err();
     assert_eq!(error.exception(), Exception::NoSuchColumnFamily);
-    let counter = results[4].as_ref().unwrap();
-    assert_eq!(counter.value_as::<i64>("f", "n").unwrap(), Some(7));
-    assert_eq!(results[5].as_ref().unwrap().value("f", "q"), Some(&b"z"[..]));
+    let row = |at: usize| results[at].as_ref().unwrap().row().unwrap();
+    assert_eq!(row(4).value_as::<i64>("f", "n").unwrap(), Some(7));
+    assert_eq!(row(5).value("f", "q"), Some(&b"z"[..]));
     assert_eq!(cluster.direct("t").scan(&Scan::new()).unwrap().count(), 5);
+}
+
+#[tokio::test]
+async fn a_batch_may_have_conditions() {
+    let cluster = Cluster::start(3);
+    let table = cluster.table("t", &["g", "p"]).await;
+    let if_empty = |row: &str| CheckAndMutate::new(row).if_not_exists("f", "q");
+    let put = |row: &str| Put::new(row).add("f", "q", "v");
+    let both =
+        |row: &str| RowMutations::new(row).add(put(row)).add(Increment::new(row).add("f", "n", 5));
+    let actions: Vec<Action> = vec![
+        if_empty("z").then(put("z")).into(),
+        put("a").into(),
+        if_empty("a").then(Delete::new("a")).into(),
+        if_empty("n").then_mutate_row(both("n")).into(),
+        if_empty("n").then_mutate_row(both("n")).into(),
+        if_empty("c").then(Increment::new("c").add("f", "n", 3)).into(),
+        if_empty("b").then(Put::new("b").add("nowhere", "q", "v")).into(),
+        RowMutations::new("h").add(put("h")).into(),
+    ];
+    let results = table.batch(&actions).await.unwrap();
+    let told = |at: usize| results[at].as_ref().unwrap();
+    assert_eq!([0, 2, 3, 4, 5].map(|at| told(at).is_success()), [true, false, true, false, true]);
+    assert_eq!((told(0).row(), told(4).row()), (None, None));
+    let counter = |at: usize| told(at).row().unwrap().value_as::<i64>("f", "n").unwrap();
+    assert_eq!((counter(3), counter(5)), (Some(5), Some(3)));
+    let error = results[6].as_ref().unwrap_err();
+    assert_eq!(error.exception(), Exception::NoSuchColumnFamily);
+    let rows = cluster.direct("t").scan(&Scan::new()).unwrap();
+    let rows: Vec<String> =
+        rows.map(|row| String::from_utf8_lossy(row.unwrap().row()).into_owned()).collect();
+    assert_eq!(rows, ["a", "c", "h", "n", "z"]);
 }
 
 #[tokio::test]

@@ -36,8 +36,8 @@ pub use direction::Direction;
 pub use error::{Error, ErrorKind, Exception, Result};
 pub use name::{NamespaceDescriptor, TableName};
 pub use ops::{
-    Action, Append, CheckAndMutate, CheckAndMutateResult, ColumnSelection, Condition, Delete,
-    Durability, FromValue, Get, Increment, IntoValue, Mutation, MutationKind, Nonce, Put,
+    Action, ActionResult, Append, CheckAndMutate, CheckAndMutateResult, ColumnSelection, Condition,
+    Delete, Durability, FromValue, Get, Increment, IntoValue, Mutation, MutationKind, Nonce, Put,
     Qualifiers, RowMutations, RowPart, RowResult, Scan, ScanStep, TimeRange, row_bound,
 };
 pub use region_info::{META_ENCODED_NAME, RegionInfo};

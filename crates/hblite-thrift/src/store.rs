@@ -155,7 +155,7 @@ impl Store {
         let mut rows = Vec::with_capacity(actions.len());
         for (action, result) in actions.iter().zip(results) {
             match result {
-                Ok(row) => rows.push(row),
+                Ok(result) => rows.push(result.into_row()),
                 Err(error) => {
                     let server = self.server_with_issues(table.name(), action.row(), &error);
                     failures.add(error, server);

@@ -283,12 +283,18 @@ fn the_cells_of_a_batch_are_in_the_order_of_its_parts() {
     let put = |row: &str| Put::new(row).add("f", "q", row);
     let both = RowMutations::new("b").add(put("b")).add(Delete::new("b").column("f", "p"));
     let actions: Vec<Action> =
-        vec![put("a").into(), both.into(), Get::new("c").into(), put("d").into()];
+        vec![put("a").into(), both.clone().into(), Get::new("c").into(), put("d").into()];
+    let if_empty = || CheckAndMutate::new("b").if_not_exists("f", "q");
+    let checks = [if_empty().then(put("b")), if_empty().then_mutate_row(both)].map(Action::from);
+    let actions = [actions, checks.into()].concat();
     let (mut block, codec) = (Vec::new(), Codec::KeyValue);
     let numbered = (10..).zip(&actions);
     let parts =
         convert::region_actions(b"region", numbered, codec, &mut block).expect("it is valid");
-    assert_eq!(parts.iter().map(|part| part.atomic).collect::<Vec<_>>(), [Some(false), Some(true)]);
+    let atomic: Vec<bool> = parts.iter().map(|part| part.atomic == Some(true)).collect();
+    assert_eq!(atomic, [false, true, false, true]);
+    let has_condition: Vec<bool> = parts.iter().map(|part| part.condition.is_some()).collect();
+    assert_eq!(has_condition, [false, false, true, true]);
     let mut cells = CellReader::new(&block);
     let mut rows = Vec::new();
     for part in &parts {
@@ -300,8 +306,8 @@ fn the_cells_of_a_batch_are_in_the_order_of_its_parts() {
             }
         }
     }
-    let expected =
-        [(10, b"a".to_vec()), (13, b"d".to_vec()), (11, b"b".to_vec()), (11, b"b".to_vec())];
+    let expected = [(10, "a"), (13, "d"), (11, "b"), (11, "b"), (14, "b"), (15, "b"), (15, "b")]
+        .map(|(index, row)| (index, row.as_bytes().to_vec()));
     assert_eq!(rows, expected);
     assert!(cells.next_cell().is_err(), "every cell was read");
 }

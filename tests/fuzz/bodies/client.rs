@@ -10,7 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hblite_client::{Client, Table};
-use hblite_model::{Action, ColumnFamilyDescriptor, Get, Put, Scan, TableDescriptor, TableName};
+use hblite_model::{
+    Action, CheckAndMutate, ColumnFamilyDescriptor, Get, Put, Scan, TableDescriptor, TableName,
+};
 use hblite_server::{ServerOptions, TestServer};
 use tokio::runtime::{Builder, Runtime};
 
@@ -169,7 +171,8 @@ fn operate(table: &Table) -> usize {
         }
     }
     let put = Put::new("r0").add("f", "q", "value");
-    let actions = [Action::Get(Get::new("r2")), Action::Mutation(put.into())];
+    let check = CheckAndMutate::new("r0").if_not_exists("f", "q").then(put.clone());
+    let actions: [Action; 3] = [Get::new("r2").into(), put.into(), check.into()];
     if let Ok(results) = RUNTIME.block_on(table.batch(&actions)) {
         assert_eq!(results.len(), actions.len(), "each action has a result");
     }

@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hblite_model::{Action, Error, Result, RowResult, TableName};
+use hblite_model::{
+    Action, ActionResult, CheckAndMutateResult, Error, Mutation, Result, RowResult, TableName,
+};
 use hblite_wire::cell_block::CellReader;
 use hblite_wire::{convert, pb};
 use tokio::task::JoinSet;
@@ -24,14 +26,14 @@ use crate::url::ServerAddress;
 /// Maximum bytes of cells in one request, unless a single action has more.
 const REQUEST_SIZE_MAX: usize = 32 << 20;
 
-type Results = Vec<Option<Result<RowResult>>>;
+type Results = Vec<Option<Result<ActionResult>>>;
 
 /// Runs a batch that has been checked.
 pub(super) async fn run(
     shared: &Arc<Shared>,
     table: &TableName,
     actions: &[Action],
-) -> Result<Vec<Result<RowResult>>> {
+) -> Result<Vec<Result<ActionResult>>> {
     let nonces: Vec<u64> = actions.iter().map(|_| shared.new_nonce().number).collect();
     let batch = Batch { shared, table, actions, nonces: &nonces };
     let mut results: Results = actions.iter().map(|_| None).collect();
@@ -64,9 +66,28 @@ struct Request {
 #[derive(Debug, Clone)]
 struct Part {
     location: Arc<Location>,
-    /// The actions, each with a result of its own; or one, whose writes have one result.
     indexes: Vec<usize>,
-    is_atomic: bool,
+    kind: PartKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PartKind {
+    /// Gets and writes, each with a result of its own.
+    Independent,
+    /// One action of several writes.
+    Atomic,
+    /// One action that has a condition.
+    Conditional,
+}
+
+impl PartKind {
+    fn of(part: &pb::RegionAction) -> Self {
+        match part.condition.is_some() {
+            true => Self::Conditional,
+            false if part.atomic == Some(true) => Self::Atomic,
+            false => Self::Independent,
+        }
+    }
 }
 
 /// A region, and the actions on it in order.
@@ -78,11 +99,13 @@ type Failed = Vec<(usize, CallError)>;
 impl Batch<'_> {
     /// The end of the actions from `begin` on that fit into one request.
     fn end_of_request(&self, begin: usize) -> usize {
+        let sizes = |all: &[Mutation]| all.iter().map(|one| one.cells().size_bytes()).sum();
         let size = |action: &Action| match action {
             Action::Get(_) => 0,
             Action::Mutation(mutation) => mutation.cells().size_bytes(),
-            Action::RowMutations(all) => {
-                all.mutations().iter().map(|mutation| mutation.cells().size_bytes()).sum()
+            Action::RowMutations(all) => sizes(all.mutations()),
+            Action::CheckAndMutate(check) => {
+                check.parts().map_or(0, |(_, all)| sizes(all.mutations()))
             }
         };
         let mut total = 0;
@@ -194,7 +217,7 @@ impl Batch<'_> {
             let mut made =
                 convert::region_actions(&location.region_name, actions, CODEC, &mut cells)?;
             for part in &mut made {
-                let is_atomic = part.atomic == Some(true);
+                let kind = PartKind::of(part);
                 let mut indexes: Vec<usize> =
                     part.action.iter().map(|action| action.index.unwrap_or(0) as usize).collect();
                 indexes.dedup();
@@ -202,7 +225,7 @@ impl Batch<'_> {
                     let nonce = self.nonces[action.index.unwrap_or(0) as usize];
                     set_nonce(std::slice::from_mut(action), nonce);
                 }
-                parts.push(Part { location: Arc::clone(location), indexes, is_atomic });
+                parts.push(Part { location: Arc::clone(location), indexes, kind });
             }
             messages.extend(made);
         }
@@ -257,7 +280,7 @@ fn take_part(
     failed: &mut Failed,
     results: &mut Results,
 ) -> Result<()> {
-    if part.is_atomic {
+    if part.kind != PartKind::Independent {
         if let Some(exception) =
             answer.result_or_exception.iter().find_map(|one| one.exception.as_ref())
         {
@@ -265,8 +288,16 @@ fn take_part(
             return Ok(());
         }
         let row = row_of(answer, cells)?;
+        let is_success = answer.processed.unwrap_or(true);
+        let told = match part.kind {
+            PartKind::Conditional => ActionResult::Check(CheckAndMutateResult {
+                is_success,
+                result: (is_success && !row.is_empty()).then_some(row),
+            }),
+            _ => ActionResult::Row(row),
+        };
         if let Some(at) = part.indexes.first() {
-            results[*at] = Some(Ok(row));
+            results[*at] = Some(Ok(told));
         }
         return Ok(());
     }
@@ -279,9 +310,10 @@ fn take_part(
         match (&one.exception, &one.result) {
             (Some(exception), _) => failed.push((at, Thrown::from_pair(exception).into())),
             (None, Some(result)) => {
-                results[at] = Some(Ok(convert::result_from(result, cells)?));
+                let row = convert::result_from(result, cells)?;
+                results[at] = Some(Ok(ActionResult::Row(row)));
             }
-            (None, None) => results[at] = Some(Ok(RowResult::default())),
+            (None, None) => results[at] = Some(Ok(ActionResult::Row(RowResult::default()))),
         }
     }
     Ok(())

@@ -14,8 +14,8 @@ mod scan_region;
 use std::sync::Arc;
 
 use hblite_model::{
-    Action, CheckAndMutate, CheckAndMutateResult, Error, Exception, Get, Increment, Mutation,
-    MutationKind, Nonce, Result, RowMutations, RowResult, Scan, TableName,
+    Action, ActionResult, CheckAndMutate, CheckAndMutateResult, Error, Exception, Get, Increment,
+    Mutation, MutationKind, Nonce, Result, RowMutations, RowResult, Scan, TableName,
 };
 use hblite_wire::cell_block::{CellReader, Codec};
 use hblite_wire::{convert, pb};
@@ -188,7 +188,7 @@ impl Table {
     ///
     /// # Errors
     /// `IllegalArgument` for the whole batch if HBase's client would refuse one of the actions.
-    pub async fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
+    pub async fn batch(&self, actions: &[Action]) -> Result<Vec<Result<ActionResult>>> {
         for (index, action) in actions.iter().enumerate() {
             action.check_as_item(index, self.cell_size_max())?;
         }

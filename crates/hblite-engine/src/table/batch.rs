@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use hblite_model::{
-    Action, Error, ErrorKind, Exception, Mutation, MutationKind, Result, RowResult,
+    Action, ActionResult, Error, ErrorKind, Exception, Mutation, MutationKind, Result, RowResult,
 };
 
 use super::TableHandle;
@@ -93,12 +93,12 @@ impl TableHandle {
 
     /// Runs actions independently. Puts and deletes of one region become one log entry; each action
     /// sees the effect of earlier actions on its row.
-    pub fn batch(&self, actions: &[Action]) -> Result<Vec<Result<RowResult>>> {
+    pub fn batch(&self, actions: &[Action]) -> Result<Vec<Result<ActionResult>>> {
         for (index, action) in actions.iter().enumerate() {
             action.check_as_item(index, self.options.cell_size_max_bytes)?;
         }
-        let mut results: Vec<Result<RowResult>> = Vec::new();
-        results.resize_with(actions.len(), || Ok(RowResult::default()));
+        let mut results: Vec<Result<ActionResult>> = Vec::new();
+        results.resize_with(actions.len(), || Ok(ActionResult::Row(RowResult::default())));
         let mut waiting = Waiting::default();
         for (index, action) in actions.iter().enumerate() {
             if waiting.rows.contains(action.row()) {
@@ -116,20 +116,24 @@ impl TableHandle {
     }
 
     /// Writes the waiting mutations, and sets the result of each.
-    fn write(&self, waiting: &mut Waiting<'_>, results: &mut [Result<RowResult>]) {
+    fn write(&self, waiting: &mut Waiting<'_>, results: &mut [Result<ActionResult>]) {
         let Waiting { indexes, mutations, .. } = std::mem::take(waiting);
         self.mutate_plain(&mutations, |at, result| {
-            let result = result.map(|()| RowResult::default());
+            let result = result.map(|()| ActionResult::Row(RowResult::default()));
             results[indexes[at]] = result.map_err(|error| self.as_in_batch(error));
         });
     }
 
-    fn run(&self, action: &Action) -> Result<RowResult> {
-        match action {
+    fn run(&self, action: &Action) -> Result<ActionResult> {
+        let row = match action {
             Action::Get(get) => self.get(get),
             Action::RowMutations(mutations) => self.mutate_row(mutations, None),
             Action::Mutation(mutation) => self.read_modify_write(mutation, None),
-        }
+            Action::CheckAndMutate(check) => {
+                return self.check_and_mutate(check, None).map(ActionResult::Check);
+            }
+        };
+        row.map(ActionResult::Row)
     }
 
     /// In a batch, the client does not check the table's state: the server refuses the region.

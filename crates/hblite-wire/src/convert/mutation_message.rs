@@ -88,10 +88,10 @@ pub fn region_specifier(region_name: &[u8]) -> pb::RegionSpecifier {
 }
 
 /// Actions on one region as parts of a `MultiRequest`: one part for the gets and writes, which have
-/// their indexes, and one for each [`RowMutations`], which is atomic.
+/// their indexes, and one for each [`RowMutations`], which is atomic, and each [`CheckAndMutate`].
 ///
 /// # Errors
-/// As [`get_message()`].
+/// As [`get_message()`] and [`condition_message()`].
 pub fn region_actions<'a>(
     region_name: &[u8],
     actions: impl IntoIterator<Item = (u32, &'a Action)>,
@@ -105,7 +105,7 @@ pub fn region_actions<'a>(
     };
     // Cells are in the order of the messages, so the parts are built one after another.
     let (mut single, mut parts) = (of_region(false), Vec::new());
-    let mut atomic: Vec<(u32, &RowMutations)> = Vec::new();
+    let mut of_one_row: Vec<(u32, &RowMutations, Option<pb::Condition>)> = Vec::new();
     for (index, action) in actions {
         let mut message = pb::Action { index: Some(index), ..pb::Action::default() };
         match action {
@@ -114,7 +114,11 @@ pub fn region_actions<'a>(
                 message.mutation = Some(mutation_message(mutation, codec, block).into());
             }
             Action::RowMutations(mutations) => {
-                atomic.push((index, mutations));
+                of_one_row.push((index, mutations, None));
+                continue;
+            }
+            Action::CheckAndMutate(check) => {
+                of_one_row.push((index, check.parts()?.1, Some(condition_message(check)?)));
                 continue;
             }
         }
@@ -123,9 +127,12 @@ pub fn region_actions<'a>(
     if !single.action.is_empty() {
         parts.push(single);
     }
-    for (index, mutations) in atomic {
-        let mut part = of_region(true);
-        for mutation in mutations.mutations() {
+    for (index, mutations, condition) in of_one_row {
+        let mutations = mutations.mutations();
+        // HBase's client does not call a single conditional write atomic.
+        let mut part = of_region(condition.is_none() || mutations.len() > 1);
+        part.condition = condition;
+        for mutation in mutations {
             let mutation = Some(mutation_message(mutation, codec, block).into());
             part.action.push(pb::Action { index: Some(index), mutation, ..pb::Action::default() });
         }
