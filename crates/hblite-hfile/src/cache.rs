@@ -3,9 +3,9 @@
 //! Blocks of plain files are used in place in the mapped file and are never cached here. The cache
 //! also counts, for all readers together, the memory for cell offsets of such blocks.
 //!
-//! Eviction:   second chance. A block that was asked for since the hand last passed stays once
-//!             more. Preferred blocks stay while they are at most a quarter of their shard and
-//!             others are left.
+//! Eviction:   second chance. A hand moves over the slots; a block that was requested since the
+//!             hand last passed it stays for another round. Preferred blocks stay while they are
+//!             at most a quarter of their shard and others are left.
 //! Invariants: a shard's size is that of its slots and within its capacity; a slot is found by its
 //!             key; no more offsets are given back than were taken.
 //! Threads:    shared; 16 shards, a hit takes a read lock.
@@ -59,7 +59,7 @@ struct Shard {
 struct Slot {
     key: BlockKey,
     block: Arc<DataBlock>,
-    was_asked: AtomicBool,
+    was_requested: AtomicBool,
     is_preferred: bool,
 }
 
@@ -91,7 +91,8 @@ impl BlockCache {
         self.shards.iter().map(|shard| shard.read().size_bytes).sum()
     }
 
-    /// Whether there is no room without evicting another reader's blocks.
+    /// Whether at least seven eighths of the capacity are used, so that more blocks would soon
+    /// evict others.
     pub(crate) fn is_full(&self) -> bool {
         self.size_bytes() >= self.shard_capacity * SHARDS / 8 * 7
     }
@@ -101,7 +102,7 @@ impl BlockCache {
         self.hits.load(Ordering::Relaxed)
     }
 
-    /// Lookups that were not.
+    /// Lookups that the cache could not serve.
     pub fn misses(&self) -> u64 {
         self.misses.load(Ordering::Relaxed)
     }
@@ -127,14 +128,14 @@ impl BlockCache {
             return None;
         };
         let slot = &shard.slots[slot];
-        slot.was_asked.store(true, Ordering::Relaxed);
+        slot.was_requested.store(true, Ordering::Relaxed);
         self.hits.fetch_add(1, Ordering::Relaxed);
         Some(slot.block.clone())
     }
 
     /// Adds a block; a block too large for its shard is not kept.
     pub(crate) fn insert(&self, key: BlockKey, block: Arc<DataBlock>, is_preferred: bool) {
-        let slot = Slot { key, block, was_asked: AtomicBool::new(false), is_preferred };
+        let slot = Slot { key, block, was_requested: AtomicBool::new(false), is_preferred };
         if slot.size() > self.shard_capacity {
             return;
         }
@@ -201,7 +202,7 @@ impl Shard {
                 self.hand += 1;
                 continue;
             }
-            if self.slots[self.hand].was_asked.swap(false, Ordering::Relaxed) {
+            if self.slots[self.hand].was_requested.swap(false, Ordering::Relaxed) {
                 self.hand += 1;
             } else {
                 self.remove(self.hand);
@@ -240,7 +241,7 @@ impl OffsetsBudget {
         self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
     }
 
-    /// Whether little is left.
+    /// Whether at most an eighth is left.
     pub(crate) fn is_used_up(&self) -> bool {
         self.used.load(Ordering::Relaxed) >= self.limit / 8 * 7
     }

@@ -23,8 +23,8 @@ pub(crate) enum BlockUse {
     Verify,
 }
 
-/// The cells of one data block, in order: for loops over many of them, since what is the same for
-/// all cells is looked up once.
+/// The cells of one data block, in order. For loops over many of them: what all cells have in
+/// common is looked up once.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockCells<'a> {
     bytes: &'a [u8],
@@ -79,12 +79,12 @@ pub(crate) struct DataBlock {
     cells: Payload,
     offsets: CellOffsets,
     layout: CellLayout,
-    /// Empty if rows are not ordered as bytes.
+    /// Empty if the block has few cells, or rows are not ordered as bytes.
     marks: RowMarks,
 }
 
 impl DataBlock {
-    /// Checks all cells, which are in the order of `comparator`.
+    /// Checks the lengths in all cells, which must be in the order of `comparator`.
     pub(crate) fn new(
         cells: Payload,
         layout: CellLayout,
@@ -132,7 +132,7 @@ impl DataBlock {
         self.lower_bound_in(comparator, key, range.start, range.end)
     }
 
-    /// The same from `start` on, for keys that are probably near.
+    /// Like [`Self::lower_bound`], from `start` on, for keys that are probably near it.
     pub(crate) fn lower_bound_near(
         &self,
         comparator: CellComparator,

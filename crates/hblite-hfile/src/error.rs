@@ -38,7 +38,7 @@ impl Damage {
         match self {
             Self::Malformed(_) => Error::corrupt(Exception::CorruptHFile, path, offset, self),
             Self::Memory(bytes) => {
-                let doing = format!("taking {bytes} bytes of memory for offset {offset} of");
+                let doing = format!("allocating {bytes} bytes of memory for offset {offset} of");
                 Error::io(&doing, path, ErrorKind::OutOfMemory.into())
             }
         }
@@ -54,7 +54,7 @@ impl fmt::Display for Damage {
     }
 }
 
-/// Err of a [`Damage`] with a fixed message unless `condition` holds.
+/// Fails with `message` unless `condition` holds.
 pub(crate) fn ensure(condition: bool, message: &'static str) -> Parsed<()> {
     if condition { Ok(()) } else { Err(Damage::new(message)) }
 }

@@ -47,7 +47,7 @@ pub const COMPACTION_EVENT: &[u8] = b"COMPACTION_EVENT_KEY";
 pub const TIME_RANGE: &[u8] = b"TIMERANGE";
 /// Smallest timestamp of a put: i64.
 pub const EARLIEST_PUT: &[u8] = b"EARLIEST_PUT_TS";
-/// DeleteFamily and DeleteFamilyVersion cells: i64.
+/// Number of DeleteFamily and DeleteFamilyVersion cells: i64.
 pub const DELETE_FAMILY_COUNT: &[u8] = b"DELETE_FAMILY_COUNT";
 /// Name of the general Bloom filter's type.
 pub const BLOOM_FILTER_TYPE: &[u8] = b"BLOOM_FILTER_TYPE";
@@ -76,10 +76,10 @@ pub(crate) fn bool_value(value: bool) -> Vec<u8> {
     vec![if value { 0xff } else { 0 }]
 }
 
-/// A file has about twenty pairs; more than this are damage.
+/// A file has about twenty pairs; more than this is damage.
 const PAIRS_MAX: usize = 65_536;
 
-/// Name and value pairs, sorted by name.
+/// Pairs of key and value, sorted by key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileInfo(BTreeMap<Vec<u8>, Vec<u8>>);
 

@@ -23,7 +23,7 @@ use crate::reader::HFileReader;
 /// What a scanner has done so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ScanStats {
-    /// Cells that it was at.
+    /// Cells that it was positioned at.
     pub cells_read: u64,
     /// Data blocks that it entered.
     pub blocks_read: u64,
@@ -53,7 +53,7 @@ impl HFileScanner {
         Self { reader, current: None, stats: ScanStats::default(), block_use: BlockUse::Keep }
     }
 
-    /// The same, but blocks that it reads take no memory of the block cache: for families without a
+    /// The same, but blocks that it reads take no memory in the block cache: for families without a
     /// block cache, and for readers that read everything once.
     #[must_use]
     pub fn without_caching(mut self) -> Self {
@@ -61,8 +61,8 @@ impl HFileScanner {
         self
     }
 
-    /// The same, but every block is read from the file and verified, whatever is known or cached:
-    /// for compactions and other readers that copy what they read. Nothing is cached.
+    /// The same, but every block is read from the file and verified, even if it was verified before
+    /// or is cached: for compactions and other readers that copy what they read. Nothing is cached.
     #[must_use]
     pub fn verifying(mut self) -> Self {
         self.block_use = BlockUse::Verify;
@@ -101,14 +101,14 @@ impl HFileScanner {
     }
 
     /// Moves to the cell at this place in the block, after a loop that read `cells_read` cells of
-    /// [`Self::block`]. At no cell, nothing moves.
+    /// [`Self::block`]. A scanner that is at no cell stays there.
     ///
     /// # Panics
     /// If the block has no such cell.
     #[inline]
     pub fn move_in_block(&mut self, cell: usize, cells_read: u64) {
         if let Some(current) = &mut self.current {
-            assert!(cell < current.block.len(), "a scanner stands on a cell");
+            assert!(cell < current.block.len(), "a scanner is at a cell of its block");
             current.cell = cell;
             self.stats.cells_read += cells_read;
         }
@@ -243,10 +243,10 @@ impl HFileScanner {
         let before = (lowest..current.cell)
             .rev()
             .find(|cell| !key::is_same_row(key::row(current.block.key(*cell)), row))?;
-        let behind = current.cell - before - 1;
-        self.stats.cells_read += behind as u64 + 1;
+        let steps = current.cell - before - 1;
+        self.stats.cells_read += steps as u64 + 1;
         current.cell = before + 1;
-        Some(behind)
+        Some(steps)
     }
 
     #[cold]
@@ -257,7 +257,7 @@ impl HFileScanner {
         self.move_with(|blocks| blocks.enter_neighbour(position, direction))
     }
 
-    /// Moves to the position from `find`, which is at no cell if it fails.
+    /// Moves to the position that `find` returns, or to no cell if it fails.
     #[inline]
     fn move_with(
         &mut self,
@@ -274,7 +274,7 @@ impl HFileScanner {
         *current = found?;
         assert!(
             current.as_ref().is_none_or(|current| current.cell < current.block.len()),
-            "a scanner stands on a cell"
+            "a scanner is at a cell of its block"
         );
         stats.cells_read += u64::from(current.is_some());
         Ok(current.is_some())
@@ -290,7 +290,7 @@ struct Blocks<'a> {
 }
 
 impl Blocks<'_> {
-    /// The end of a block at which `direction` enters it.
+    /// The cell at which `direction` enters the block at `position`: its first or its last.
     #[inline]
     fn enter(&mut self, position: DataBlockPosition, direction: Direction) -> Result<Current> {
         let block = self.reader.data_block(self.index, position, self.block_use)?;
@@ -299,7 +299,7 @@ impl Blocks<'_> {
         Ok(Current { block, position, cell })
     }
 
-    /// The same for the block after `position`, in `direction`.
+    /// Like [`Self::enter`], for the next block after `position` in `direction`.
     fn enter_neighbour(
         &mut self,
         position: DataBlockPosition,

@@ -91,7 +91,7 @@ impl<'a> Input<'a> {
         self.bytes.len() - self.at
     }
 
-    /// Whether all was read.
+    /// Whether everything was read.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.at == self.bytes.len()

@@ -1,6 +1,6 @@
 //! What tools show of an open file: its blocks, its index, its filters.
 //!
-//! Nothing of this is needed to read cells. Threads: as [`HFileReader`].
+//! None of this is needed to read cells. Threads: as [`HFileReader`].
 
 use hblite_model::Result;
 
@@ -12,7 +12,7 @@ use crate::reader::HFileReader;
 /// An entry of the root data index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexEntry {
-    /// Flat key that no cell before this block reaches.
+    /// Flat key that is greater than every cell before this block, and not greater than any in it.
     pub key: Vec<u8>,
     /// Where the block, or the node of the index below, begins.
     pub offset: u64,

@@ -1,4 +1,4 @@
-//! Reads what an open needs: trailer, root index, meta index, file info, Bloom metas.
+//! Reads what opening a file needs: trailer, root index, meta index, file info, Bloom metas.
 //!
 //! ```text
 //! load-on-open   root data index | meta index | file info | general Bloom meta? | delete family
@@ -47,7 +47,7 @@ pub(crate) struct Opened {
     pub(crate) delete_family_bloom: Option<BloomReader>,
 }
 
-/// Parses a file of `length` bytes as far as an open needs.
+/// Parses a file of `length` bytes as far as opening it needs.
 pub(crate) fn open(source: Source, length: u64, path: &Path) -> Result<(BlockFile, Opened)> {
     let (trailer, trailer_checksum) = read_trailer(&source, length, path)?;
     let file = BlockFile::new(source, path, trailer.compression, length - TRAILER_SIZE as u64);
@@ -202,7 +202,7 @@ fn bloom_type(info: &FileInfo) -> Parsed<BloomType> {
     Ok(bloom_type)
 }
 
-/// Reads the Bloom meta at `offset`, if it is one; returns where the next block begins.
+/// Reads the Bloom meta at `offset`; returns where the next block begins.
 fn open_filter(file: &BlockFile, offset: u64, opened: &mut Opened) -> Result<u64> {
     if file.end() - offset < HEADER_SIZE as u64 {
         return Err(file.corrupt(offset, &Damage::new("bytes that are not a block")));

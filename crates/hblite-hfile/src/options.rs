@@ -95,7 +95,7 @@ setters! { HFileWriterOptions:
     with_create_time sets create_time: i64;
 }
 
-/// Maximum size in a setting.
+/// Maximum bytes of a setting that is a size.
 const SIZE_MAX: usize = 1 << 28;
 
 impl HFileWriterOptions {
@@ -123,15 +123,19 @@ impl HFileWriterOptions {
         ];
         for (name, size, min) in sizes {
             if !(min..=SIZE_MAX).contains(&size) {
-                return Err(Error::illegal_argument(format!("{name} of {size} bytes")));
+                let message =
+                    format!("{name} of {size} bytes; it must be from {min} to {SIZE_MAX}");
+                return Err(Error::illegal_argument(message));
             }
         }
         if !(self.bloom_error_rate > 0.0 && self.bloom_error_rate < 1.0) {
             let rate = self.bloom_error_rate;
-            return Err(Error::illegal_argument(format!("Bloom error rate of {rate}")));
+            let message = format!("Bloom error rate of {rate}; it must be between 0 and 1");
+            return Err(Error::illegal_argument(message));
         }
         if self.bloom == BloomType::RowPrefixFixedLength && self.bloom_prefix_length == 0 {
-            return Err(Error::illegal_argument("Bloom filter of row prefixes without a length"));
+            let message = "Bloom filter of row prefixes without a length; it must be at least 1";
+            return Err(Error::illegal_argument(message));
         }
         Ok(())
     }
@@ -148,7 +152,7 @@ impl HFileWriterOptions {
         }
     }
 
-    /// Whether tags really are compressed.
+    /// Whether tags are compressed: only if the encoding can.
     pub(crate) fn tags_compressed(&self) -> bool {
         self.compress_tags && self.encoding != DataBlockEncoding::None
     }

@@ -298,7 +298,7 @@ impl HFileReader {
             }
             BloomType::RowCol | BloomType::None => return Ok(true),
         };
-        if self.is_behind_last_bloom_key(bloom, key) {
+        if self.is_after_last_bloom_key(bloom, key) {
             return Ok(false);
         }
         bloom.may_contain_row(&self.file, key)
@@ -337,7 +337,7 @@ impl HFileReader {
         }
     }
 
-    fn is_behind_last_bloom_key(&self, bloom: &BloomReader, key: &[u8]) -> bool {
+    fn is_after_last_bloom_key(&self, bloom: &BloomReader, key: &[u8]) -> bool {
         let last = self.opened.last_bloom_key.as_deref();
         last.is_some_and(|last| bloom.compare(key, last).is_gt())
     }
@@ -507,7 +507,7 @@ mod tests {
     use crate::{HFileScanner, HFileWriter, HFileWriterOptions, StoreFileInfo};
 
     #[test]
-    fn who_reads_everything_once_takes_no_memory_for_offsets() {
+    fn a_scanner_without_caching_takes_no_memory_for_offsets() {
         let (fs, path) = (MemFileSystem::new(), Path::new("f"));
         let mut writer = HFileWriter::create(&fs, path, HFileWriterOptions::default()).unwrap();
         writer.append(&Cell::new(b"r", b"f", b"q", 1, CellType::Put, b"v").as_ref()).unwrap();

@@ -18,7 +18,7 @@ use crate::error::{Parsed, collect};
 
 /// Cells from one mark to the next.
 const STEP: usize = 4;
-/// This few cells are all examined.
+/// A range of at most this many cells is examined cell by cell.
 const REFINED_MAX: usize = STEP;
 /// Blocks with fewer cells are searched without marks.
 const CELLS_MIN: usize = 8 * STEP;
@@ -79,8 +79,8 @@ impl RowMarks {
         self.part(key).strip_prefix(&*self.shared).map(mark)
     }
 
-    /// The number of the last mark whose cell is certainly before `key`, or `None` if none is;
-    /// `None` around that if the marks cannot place the key.
+    /// The index of the last mark whose cell is certainly before `key`: `Some(None)` if there is no
+    /// such mark, `None` if the marks cannot place the key.
     #[inline]
     pub(crate) fn last_below(&self, key: &[u8]) -> Option<Option<usize>> {
         let wanted = self.mark_of_wanted(key)?;
@@ -150,8 +150,8 @@ fn marked_part(is_of_one_row: bool, key: &[u8]) -> &[u8] {
     if is_of_one_row { key::qualifier(key) } else { key::row(key) }
 }
 
-/// Row length, row, family length and family of a key. The keys before and after all cells of a row
-/// have no family, so theirs are those of no cell.
+/// Row length, row, family length and family of a key. The keys that sort before and after all
+/// cells of a row have no family, so their result equals that of no cell.
 #[inline]
 fn row_and_family(key: &[u8]) -> &[u8] {
     let family = key::row_length(key) + key::ROW_LENGTH_SIZE;

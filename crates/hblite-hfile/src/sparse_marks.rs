@@ -2,7 +2,7 @@
 //!
 //! A get then walks over a few cells from a mark instead of over the whole block. A block has at
 //! most 32 marks, whatever its cells, so this takes about as much memory as the block's entry in
-//! the index, and like that it is always kept.
+//! the index and, like the entry, is always kept.
 //!
 //! Invariant: the block was verified, and its cells checked, when the marks were made.
 
@@ -73,7 +73,7 @@ impl SparseMarks {
         Ok(true)
     }
 
-    /// Where a marked cell begins after which the first cell not below `key` is, or which it is.
+    /// Where a marked cell begins that is not after the first cell not below `key`.
     fn start(&self, bytes: &[u8], key: &[u8]) -> Parsed<usize> {
         let last_below = match self.marks.last_below(key) {
             Some(last_below) => last_below,

@@ -44,7 +44,7 @@ const META_COMPARATORS: [&str; 2] = [
 pub struct Trailer {
     /// Offset of the file info block.
     pub file_info_offset: u64,
-    /// Offset of the root data index, the first block that an open reads.
+    /// Offset of the root data index, the first block that is read when the file is opened.
     pub load_on_open_data_offset: u64,
     /// Uncompressed payload bytes of all data index blocks, mid-key included.
     pub uncompressed_data_index_size: u64,
@@ -54,7 +54,7 @@ pub struct Trailer {
     pub data_index_count: u32,
     /// Entries of the meta index.
     pub meta_index_count: u32,
-    /// Cells.
+    /// Number of cells.
     pub entry_count: u64,
     /// 1: the root points at data blocks; 2: at leaves; and so on.
     pub num_data_index_levels: u32,
@@ -66,7 +66,7 @@ pub struct Trailer {
     pub comparator: CellComparator,
     /// Codec of all blocks.
     pub compression: Compression,
-    /// Version, after the 3.
+    /// Minor version; the major version is always 3.
     pub minor_version: u32,
 }
 

@@ -247,7 +247,7 @@ impl HFileWriter {
         )
     }
 
-    /// Writes a block that counts into the file's uncompressed size.
+    /// Writes a block and counts it in the file's uncompressed size.
     fn write(&mut self, block_type: BlockType, payload: &[u8]) -> Result<BlockPosition> {
         self.count_uncompressed(1, payload.len() as u64);
         self.blocks.write(block_type, payload)
@@ -265,7 +265,7 @@ impl HFileWriter {
             DataBlockEncoding::None => BlockType::Data,
             _ => BlockType::EncodedData,
         };
-        // A long run of equal keys would make such a block, since they are never split.
+        // A long run of equal keys, which stay in one block, can make it this large.
         let cells_size = self.encoder.unencoded_size();
         if cells_size > PAYLOAD_SIZE_MAX {
             let message = format!("cells of {cells_size} bytes cannot be one block");
@@ -283,8 +283,11 @@ impl HFileWriter {
             let (left, right) = (&self.last_key_of_block, &self.first_key);
             let key = index_key(self.options.comparator, left, right);
             let compare = |left: &[u8], right| self.options.comparator.compare_keys(left, right);
-            assert!(compare(left, &key).is_lt(), "an index key is behind the block before");
-            assert!(compare(&key, right).is_le(), "an index key is not behind its block");
+            assert!(compare(left, &key).is_lt(), "an index key is after the previous block");
+            assert!(
+                compare(&key, right).is_le(),
+                "an index key is not after its block's first key"
+            );
             key
         };
         self.trailer.last_data_block_offset = block.offset as i64;

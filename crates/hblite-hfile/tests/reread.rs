@@ -89,7 +89,7 @@ fn cells(mut scanner: HFileScanner) -> Result<Vec<Cell>> {
 fn look_again(reader: &HFileReader, path: &Path) -> Result<()> {
     let reopened = reader.reopen(&StdFileSystem, path)?;
     assert!(reopened.verify_checksums(&mut |_| true)?);
-    reopened.verify_checksums_beside_cells()
+    reopened.verify_checksums_except_cells()
 }
 
 /// Offset, end and type of each block.
@@ -110,9 +110,9 @@ fn a_byte_that_flips_after_the_first_read_is_found_where_it_is() {
             assert_eq!(cells(HFileScanner::new(reader.clone())).unwrap(), original);
             look_again(&reader, &copy.path).unwrap();
             let end = reader.length() - TRAILER_SIZE;
-            for (start, behind, block_type) in blocks(&reader) {
-                let step = ((behind - start) / 24).max(1) as usize;
-                for at in (start..behind).step_by(step) {
+            for (start, end, block_type) in blocks(&reader) {
+                let step = ((end - start) / 24).max(1) as usize;
+                for at in (start..end).step_by(step) {
                     copy.flip(at);
                     let error = look_again(&reader, &copy.path).unwrap_err();
                     assert_eq!(error.kind(), ErrorKind::Corrupt, "{golden} {at}: {error}");
@@ -144,8 +144,8 @@ fn cached_blocks_stay_what_they_were() {
         let (copy, original) = (Copy::of(&golden), golden.scan());
         let reader = copy.open(false);
         assert_eq!(cells(HFileScanner::new(reader.clone())).unwrap(), original);
-        for (start, behind, _) in blocks(&reader) {
-            copy.flip((start + behind) / 2);
+        for (start, end, _) in blocks(&reader) {
+            copy.flip((start + end) / 2);
         }
         assert_eq!(cells(HFileScanner::new(reader.clone())).unwrap(), original, "{golden}");
         // Without the cache every read sees the damage.

@@ -160,7 +160,7 @@ impl StoreFile {
     /// `CorruptHFile` with the offset, `Io`.
     pub(crate) fn reopen(&self, fs: &dyn FileSystem) -> Result<Self> {
         let reader = self.reader.reopen(fs, self.reader.path())?;
-        reader.verify_checksums_beside_cells()?;
+        reader.verify_checksums_except_cells()?;
         Ok(Self {
             path: self.path.clone(),
             reader: Arc::new(reader),

@@ -59,7 +59,7 @@ impl BlockType {
         Self::DeleteFamilyBloomMeta,
     ];
 
-    /// The first eight bytes of such a block.
+    /// The first eight bytes of a block of this type.
     pub fn magic(self) -> &'static [u8; MAGIC_SIZE] {
         MAGICS[self as usize].1
     }
@@ -85,7 +85,8 @@ impl BlockType {
         MAGICS.iter().find(|(_, known)| known.as_slice() == magic).map(|(kind, _)| *kind)
     }
 
-    /// The type whose chain of previous offsets a block of this type is in.
+    /// The type that names the chain of previous offsets that a block of this type is in: plain and
+    /// encoded data blocks share one.
     pub(crate) fn chain(self) -> Self {
         if self == Self::EncodedData { Self::Data } else { self }
     }

@@ -13,7 +13,7 @@ pub enum ChecksumType {
     Null,
     /// The CRC of zlib.
     Crc32,
-    /// The Castagnoli CRC, which processors compute: HBase's default.
+    /// The Castagnoli CRC, for which processors have instructions: HBase's default.
     #[default]
     Crc32C,
 }
@@ -91,7 +91,7 @@ impl ChecksumType {
 pub(crate) struct Mismatch {
     /// Where the chunk begins, counted from the block's first byte.
     pub(crate) start: usize,
-    /// What the file says.
+    /// The checksum in the file.
     pub(crate) expected: u32,
     /// The checksum of the bytes.
     pub(crate) found: u32,

@@ -4,7 +4,7 @@
 //! and even to an empty payload.
 //!
 //! Memory: a payload never becomes larger than its block header announces, and grows only with the
-//! codec's output, so that a damaged size cannot allocate.
+//! codec's output, so a damaged size cannot cause a large allocation.
 
 use hblite_codec::{CodecError, Heap, Output, Unavailable};
 use hblite_model::{Compression, Error, Exception};

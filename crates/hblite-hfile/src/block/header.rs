@@ -20,7 +20,7 @@ use crate::input::Input;
 pub(crate) const HEADER_SIZE: usize = 33;
 const _: () = assert!(HEADER_SIZE == MAGIC_SIZE + 4 + 4 + 8 + 1 + 4 + 4);
 
-/// A larger payload, stored or uncompressed, is neither written nor read.
+/// Maximum bytes of a payload, stored or uncompressed, for reading and writing.
 pub(crate) const PAYLOAD_SIZE_MAX: usize = 1 << 30;
 
 /// "There is no previous block."

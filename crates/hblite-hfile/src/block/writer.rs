@@ -31,7 +31,7 @@ pub(crate) struct BlockPosition {
 pub(crate) struct BlockWriter {
     file: Box<dyn WritableFile>,
     path: PathBuf,
-    /// Bytes that were not written to the file yet.
+    /// Bytes that are not in the file yet.
     buffer: Vec<u8>,
     /// Bytes written to the file.
     written: u64,
@@ -99,7 +99,11 @@ impl BlockWriter {
         header.write(&mut header_bytes);
         self.buffer[start..start + HEADER_SIZE].copy_from_slice(&header_bytes);
         self.checksum_type.append(&mut self.buffer, start, self.bytes_per_checksum);
-        assert_eq!(self.buffer.len() - start, header.on_disk_size(), "a header tells the size");
+        assert_eq!(
+            self.buffer.len() - start,
+            header.on_disk_size(),
+            "a header gives its block's size"
+        );
         if self.buffer.len() >= WRITE_SIZE {
             self.flush()?;
         }

@@ -4,7 +4,7 @@
 //! chunk (BLMFBLK2)   the bits, nothing else
 //! meta  (BLMFMET2, DFBLMET2)
 //!   i32 version 3 | i64 bytes of all chunks | i32 hash count | i32 hash number | i64 keys
-//!   i64 keys that all chunks may hold | i32 number of chunks | bytes(comparator class)
+//!   i64 keys that all chunks can hold | i32 number of chunks | bytes(comparator class)
 //!   chunk list in the root format of indexes: key = first key of the chunk
 //! ```
 //!

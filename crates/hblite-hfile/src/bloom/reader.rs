@@ -90,7 +90,7 @@ impl BloomReader {
             let (first_key, bits) = (copied(first_key)?.into_boxed_slice(), OnceLock::new());
             chunks.push(Chunk { first_key, offset, on_disk_size, bits });
         }
-        ensure(input.is_empty(), "bytes behind the last Bloom chunk")?;
+        ensure(input.is_empty(), "bytes after the last Bloom chunk")?;
         Ok(Self { hash, hash_count, sums, chunks: chunks.into(), has_flat_keys, comparator })
     }
 
@@ -140,9 +140,9 @@ impl BloomReader {
     }
 
     fn may_contain(&self, file: &BlockFile, key: &[u8]) -> Result<bool> {
-        let behind =
+        let after =
             self.chunks.partition_point(|chunk| self.compare(&chunk.first_key, key).is_le());
-        let Some(chunk) = behind.checked_sub(1).map(|index| &self.chunks[index]) else {
+        let Some(chunk) = after.checked_sub(1).map(|index| &self.chunks[index]) else {
             return Ok(false);
         };
         let bits = chunk.bits(file)?;

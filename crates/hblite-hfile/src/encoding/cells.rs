@@ -17,10 +17,11 @@ use crate::input::{vlong_at, vlong_size, vlong_size_of_first, write_vlong};
 /// Bytes of the length field before the tags.
 const TAGS_LENGTH_SIZE: usize = 2;
 
-/// In larger blocks the last cell most likely begins beyond 64 KiB.
+/// The largest block for which two-byte offsets are tried. In larger blocks the last cell most
+/// likely begins beyond 64 KiB.
 const SHORT_TRIED_MAX: usize = 2 << 16;
 
-/// Which optional parts the cells of a file have: all of them or none.
+/// Which optional parts the cells of a file have. All cells have the same parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CellLayout {
     pub(crate) has_tags: bool,
@@ -120,7 +121,7 @@ impl CellLayout {
     }
 }
 
-/// Key length (upper half) and value length (lower half) in one load, and what follows.
+/// Key length (upper half) and value length (lower half) in one load, and the bytes after them.
 #[inline(always)]
 fn split_header(bytes: &[u8]) -> (u64, &[u8]) {
     let (header, rest) =

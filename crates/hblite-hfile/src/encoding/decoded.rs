@@ -81,7 +81,7 @@ impl DecodedCells {
     /// Appends the value of the previous cell, which must be as long as this one's.
     pub(crate) fn copy_previous_value(&mut self) -> Parsed<()> {
         let same = self.previous_value_length == self.value_length;
-        ensure(same, "same value of another length")?;
+        ensure(same, "the length of a repeated value differs from the previous cell's")?;
         self.copy(self.previous_key_start + self.previous_key_length, self.value_length)
     }
 

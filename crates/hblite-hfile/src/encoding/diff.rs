@@ -145,7 +145,7 @@ fn decode(input: &mut Input<'_>, mut trailer: PackedTrailer, out: &mut DecodedCe
     while !input.is_empty() {
         let flag = input.u8()?;
         let same = SAME_KEY_LENGTH | SAME_VALUE_LENGTH | SAME_TYPE | TIMESTAMP_IS_DIFFERENCE;
-        ensure(!is_first || flag & same == 0, "first cell refers to one before")?;
+        ensure(!is_first || flag & same == 0, "first cell refers to a previous one")?;
         let key_length =
             if flag & SAME_KEY_LENGTH == 0 { input.varint()? } else { out.key_length() };
         let value_length =

@@ -105,10 +105,10 @@ pub(super) const PACKED: Packed = Packed { packer: || Box::<FastDiffPacker>::def
 
 /// Decodes all cells of a block.
 fn decode(input: &mut Input<'_>, mut trailer: PackedTrailer, out: &mut DecodedCells) -> Parsed<()> {
-    ensure(input.u8()? == 0, "first cell refers to one before")?;
+    ensure(input.u8()? == 0, "first cell refers to a previous one")?;
     let key_length = input.varint()?;
     let value_length = input.varint()?;
-    ensure(input.varint()? == 0, "first cell refers to one before")?;
+    ensure(input.varint()? == 0, "first cell refers to a previous one")?;
     let first_key = input.take(key_length)?;
     ensure(key::is_well_formed(first_key), "lengths inside a key do not fit")?;
     out.begin(key_length, value_length)?;

@@ -34,8 +34,8 @@ pub(crate) trait CellPacker: std::fmt::Debug + Send {
     fn clear(&mut self);
 }
 
-/// How much of `key` is taken from `previous`, timestamp and type apart: all of it up to the end of
-/// the qualifier only if both have the same column.
+/// How many bytes of `key` are taken from `previous`, not counting timestamp and type: everything
+/// up to the end of the qualifier only if both have the same column.
 pub(crate) fn common_prefix(previous: &[u8], key: &[u8]) -> usize {
     if previous[..key::ROW_LENGTH_SIZE] != key[..key::ROW_LENGTH_SIZE] {
         return common_prefix_length(

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! 127 slots. A new tag takes the next free slot or, if there is none, that of the least recently
-//! used tag; adding, writing and reading count as uses. Both sides follow the same rules and so
-//! agree.
+//! used tag; adding, writing and reading count as uses. Writer and reader follow the same rules, so
+//! their dictionaries agree.
 //! Source: HBase's `TagCompressionContext`, `LRUDictionary`.
 
 use super::decoded::DecodedCells;
@@ -63,9 +63,9 @@ impl TagDictionary {
     /// Writes serialized tags, which the caller has checked.
     pub(crate) fn write_tags(&mut self, out: &mut Vec<u8>, tags: &[u8]) {
         let mut rest = tags;
-        while let Some((length, behind)) = rest.split_first_chunk::<TAG_LENGTH_SIZE>() {
-            let (tag, behind) = behind.split_at(u16::from_be_bytes(*length) as usize);
-            rest = behind;
+        while let Some((length, after)) = rest.split_first_chunk::<TAG_LENGTH_SIZE>() {
+            let (tag, after) = after.split_at(u16::from_be_bytes(*length) as usize);
+            rest = after;
             match self.slots.iter().position(|slot| slot.tag == tag) {
                 Some(index) => {
                     out.extend_from_slice(&(index as u16).to_be_bytes());
@@ -81,7 +81,7 @@ impl TagDictionary {
         }
     }
 
-    /// Reads tags that are `length` bytes when serialized, and appends them so.
+    /// Reads tags that are `length` bytes when serialized, and appends them in that form.
     pub(crate) fn read_tags(
         &mut self,
         input: &mut Input<'_>,

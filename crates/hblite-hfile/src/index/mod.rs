@@ -8,7 +8,7 @@
 //!
 //! Mark i is where entry i begins, counted from the end of the marks; the last mark is the size of
 //! all entries. One level: the root points at data blocks. Two: at leaves, which point at data
-//! blocks. More: intermediate nodes between.
+//! blocks. More: intermediate nodes in between.
 //!
 //! An entry's key k need not be the first key of its block: the invariant is `last key of the
 //! previous block < k <= first key of this block`.
@@ -28,5 +28,5 @@ pub(crate) const ENTRY_FIXED_SIZE: usize = 8 + 4;
 /// Bytes of the mid-key after the entries of a root with more than one level: `i64 offset of a leaf
 /// | i32 its on-disk size | i32 entry in it`.
 pub(crate) const MID_KEY_SIZE: usize = 8 + 4 + 4;
-/// More levels are neither written nor read.
+/// Maximum number of levels, for reading and writing.
 pub(crate) const LEVELS_MAX: u32 = 16;

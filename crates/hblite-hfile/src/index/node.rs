@@ -32,7 +32,8 @@ struct Entry {
 pub(crate) struct IndexNode {
     entries: Box<[Entry]>,
     keys: Box<[u8]>,
-    /// Bytes of the rows after `shared_row`, zero-padded; empty if rows are not ordered as bytes.
+    /// The eight bytes of each row after `shared_row`, zero-padded; empty if rows are not ordered
+    /// as bytes.
     prefixes: Box<[u64]>,
     /// The common prefix of the rows of all keys.
     shared_row: Box<[u8]>,
@@ -169,7 +170,7 @@ impl NodeBuilder {
             self.push(input.take(key_length)?, offset, size as u32)?;
             start = end;
         }
-        ensure(input.is_empty(), "bytes behind the last index entry")
+        ensure(input.is_empty(), "bytes after the last index entry")
     }
 
     /// The node.
@@ -187,8 +188,8 @@ impl NodeBuilder {
             let shared = bytes::common_prefix_length(first, last);
             let shared_row = Box::from(&first[..shared]);
             // The rows in between are shorter only in a damaged file.
-            let behind = |row: &[u8]| key::row_prefix(row.get(shared..).unwrap_or_default());
-            let prefix = |index| behind(key::row(node.key(index)));
+            let after_shared = |row: &[u8]| key::row_prefix(row.get(shared..).unwrap_or_default());
+            let prefix = |index| after_shared(key::row(node.key(index)));
             node.prefixes = collect((0..node.len()).map(prefix))?;
             node.shared_row = shared_row;
         }
@@ -256,8 +257,8 @@ mod tests {
         builder.push(&key, 7, 50).unwrap();
         assert!(builder.push(&key, 7, 50).is_err(), "twice");
         assert!(builder.push(&key, 56, 50).is_err(), "one in another");
-        assert!(builder.push(&key, 57, 144).is_err(), "behind the end");
-        assert!(builder.push(&key, u64::MAX, 144).is_err(), "behind all ends");
+        assert!(builder.push(&key, 57, 144).is_err(), "after the end");
+        assert!(builder.push(&key, u64::MAX, 144).is_err(), "after any end");
         assert!(builder.push(&key, 57, 0).is_err(), "nothing");
         assert!(builder.push(b"short", 57, 50).is_err());
         builder.push(&key, 57, 143).unwrap();

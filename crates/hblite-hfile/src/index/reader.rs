@@ -31,7 +31,7 @@ pub(crate) struct BlockState {
     verified: AtomicBool,
     /// The block itself, if its cells are used in place in the file.
     pub(crate) known: OnceLock<Arc<DataBlock>>,
-    /// What is kept of it if there is no memory for that.
+    /// What is kept instead of the block if there is no memory for it.
     pub(crate) sparse: OnceLock<Box<SparseMarks>>,
 }
 

@@ -9,7 +9,7 @@ use hblite_model::{CellComparator, CellType, LATEST_TIMESTAMP};
 
 /// The index key of a block with the first key `right`, after a block that ends with `left`.
 pub(crate) fn index_key(comparator: CellComparator, left: &[u8], right: &[u8]) -> Vec<u8> {
-    // Rows of hbase:meta are not ordered as bytes: no shorter key is sure to be in between.
+    // Rows of hbase:meta are not ordered as bytes, so a shorter key might not be in between.
     if comparator == CellComparator::Meta {
         return right.to_vec();
     }
@@ -33,7 +33,7 @@ pub(crate) fn index_key(comparator: CellComparator, left: &[u8], right: &[u8]) -
 
 /// A short m with `left < m <= right`; `left` must be smaller.
 fn between(left: &[u8], right: &[u8]) -> Vec<u8> {
-    assert!(left < right, "what lies between is between two keys in order");
+    assert!(left < right, "the left key is less than the right one");
     let common = bytes::common_prefix_length(left, right);
     let mut middle = left[..common].to_vec();
     match left.get(common) {

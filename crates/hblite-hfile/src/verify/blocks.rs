@@ -1,4 +1,4 @@
-//! Checks every block from the front to the trailer, whatever points to it.
+//! Checks every block from the front to the trailer, whether or not anything points to it.
 //!
 //! ```text
 //! data, leaf index, Bloom chunk | meta | intermediate index | root, root, info, Bloom metas
@@ -86,7 +86,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// HBase steps back from data block to data block by these offsets.
+    /// Checks the offset by which HBase steps back from one data block to the previous one.
     fn check_chain(&self, reader: &HFileReader, offset: u64, header: &BlockHeader) -> Checked<()> {
         let chain = BlockType::ALL.into_iter().filter(|t| t.chain() == header.block_type.chain());
         let last = chain.filter_map(|block_type| self.of(block_type).last()).max();
@@ -94,7 +94,7 @@ impl Blocks {
         let found = header.previous_offset;
         check(reader, found == expected, DefectKind::Blocks, offset, || {
             let name = header.block_type.name();
-            format!("{name} block gives {found} as the previous offset, which is {expected}")
+            format!("{name} block gives {found} as the previous offset, but it is {expected}")
         })
     }
 
@@ -123,13 +123,13 @@ impl Blocks {
         ];
         for (name, found, expected) in numbers {
             check(reader, found == expected, DefectKind::Trailer, end, || {
-                format!("trailer gives {found} as {name}, it is {expected}")
+                format!("trailer gives {found} as {name}, but it is {expected}")
             })?;
         }
         Ok(())
     }
 
-    /// The meta index names every meta block, sorted by name.
+    /// Checks that the meta index names every meta block, sorted by name.
     pub(super) fn check_meta_index(&self, reader: &HFileReader) -> Checked<()> {
         let mut last: Option<&[u8]> = None;
         let mut places = Vec::new();

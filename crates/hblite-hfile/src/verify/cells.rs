@@ -116,7 +116,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// It is between the last key of the previous block and the first of its own.
+    /// Checks that the index key is between the last key of the previous block and the first of its
+    /// own.
     fn check_index_key(&self, index_key: &[u8], first_key: &[u8], offset: u64) -> Checked<()> {
         let comparator = self.reader.comparator();
         let last_key = &self.seen.last_key;
@@ -156,7 +157,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// hblite's reader does not use it, but HBase's does.
+    /// Checks the row index of a block, which HBase's reader uses and hblite's does not.
     fn check_row_index(&self, block: &DataBlock, (offset, size): Place) -> Checked<()> {
         let expected = [BlockType::EncodedData];
         let (_, payload) = self.reader.file().reread(offset, &expected, Some(size))?;
@@ -171,7 +172,7 @@ impl Walk<'_> {
         let (reader, end) = (self.reader, self.reader.file().end());
         let (found, cells) = (reader.entries(), self.seen.cells);
         super::check(reader, found == cells, DefectKind::Trailer, end, || {
-            format!("trailer gives {found} cells, there are {cells}")
+            format!("trailer gives {found} cells, but there are {cells}")
         })?;
         let leaves = blocks.of(BlockType::LeafIndex).len();
         let expected = if leaves == 0 { &mid_keys.of_root } else { &mid_keys.of_leaves };

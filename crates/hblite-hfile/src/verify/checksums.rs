@@ -33,7 +33,7 @@ impl HFileReader {
         let length = length.map_err(|error| Error::io("opening", self.path(), error))?;
         if length != self.length() {
             let message =
-                format!("the file has {length} bytes, {} when it was opened", self.length());
+                format!("the file has {length} bytes; it had {} when it was opened", self.length());
             return corrupt(length.min(self.length()), message);
         }
         let opened = fs.open(path).map_err(|error| Error::io("opening", self.path(), error))?;
@@ -59,14 +59,15 @@ impl HFileReader {
         self.walk(|_| true, watch)
     }
 
-    /// The same for all blocks without cells: for a caller whose scanner verifies the others.
+    /// Like [`Self::verify_checksums`], but skips the data blocks: for a caller whose scanner
+    /// verifies those.
     ///
     /// # Errors
     /// As [`Self::verify_checksums`].
-    pub fn verify_checksums_beside_cells(&self) -> Result<()> {
-        let is_beside =
+    pub fn verify_checksums_except_cells(&self) -> Result<()> {
+        let has_no_cells =
             |block_type| !matches!(block_type, BlockType::Data | BlockType::EncodedData);
-        self.walk(is_beside, &mut |_| true).map(drop)
+        self.walk(has_no_cells, &mut |_| true).map(drop)
     }
 
     fn walk(
@@ -86,7 +87,7 @@ impl HFileReader {
                 return Ok(false);
             }
         }
-        // A block that extends beyond is an error.
+        // `header` has refused a block that extends beyond the trailer.
         assert_eq!(offset, file.end(), "{}: blocks end at the trailer", self.path().display());
         Ok(true)
     }

@@ -19,7 +19,7 @@ pub(super) fn check(reader: &HFileReader, seen: &Seen) -> Checked<()> {
         format!("{name} does not match the cells")
     };
     for (name, value) in expected.iter() {
-        // There is also an old form.
+        // It also has an old form, so its value is compared below.
         if name == file_info::TIME_RANGE {
             continue;
         }

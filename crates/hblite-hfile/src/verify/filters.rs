@@ -114,13 +114,13 @@ impl<'a> Filters<'a> {
         for (name, filter, expected) in counts {
             let found = filter.map_or(expected, |filter| filter.meta().keys);
             self.check_bloom(found == expected, at, || {
-                format!("the {name} filter gives {found} keys, there are {expected}")
+                format!("the {name} filter gives {found} keys, but there are {expected}")
             })?;
         }
         let last = self.reader.file_info(file_info::LAST_BLOOM_KEY);
         let is_last = general.is_none() || last == Some(self.last_key.as_slice());
         self.check_bloom(is_last, at, || {
-            "file info gives another last key of the general filter".to_owned()
+            "file info does not give the last key of the general filter".to_owned()
         })?;
         let is_described = self.reader.described_bloom_type() != BloomType::None;
         self.check_bloom(is_described == general.is_some(), at, || {
@@ -129,7 +129,7 @@ impl<'a> Filters<'a> {
     }
 }
 
-/// The filters name every Bloom chunk, each once, in the order of their keys.
+/// Checks that the filters name every Bloom chunk, each once, in the order of their keys.
 pub(super) fn check_chunks(reader: &HFileReader, blocks: &Blocks) -> Checked<()> {
     let (general, deletes) = reader.filters();
     let at = reader.trailer().file_info_offset;

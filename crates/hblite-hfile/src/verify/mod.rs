@@ -4,8 +4,8 @@
 //! open    trailer, root index, meta index, file info, Bloom metas
 //! blocks  every block from the front to the trailer: checksum, place, chain of previous offsets
 //! cells   every data block by way of the index: order, tags, row index, index keys, mid-key;
-//!         every row and column is asked of the Bloom filters
-//! info    counts, last key, time range: what the file says of its cells, computed again
+//!         every row and column is looked up in the Bloom filters
+//! info    counts, last key, time range: what the file says about its cells, computed again
 //! ```
 //!
 //! Readers trust some of this (the order of cells, the filters, the numbers in the file info),
@@ -149,7 +149,7 @@ impl From<Defect> for Error {
 
 type Checked<T> = Result<T, Defect>;
 
-/// Err of a defect at `offset` unless `condition` holds.
+/// Fails with a defect at `offset` unless `condition` holds.
 fn check(
     reader: &HFileReader,
     condition: bool,
