@@ -5,6 +5,7 @@
 //! workloads by the beginning of their names; the set-up that they need runs with them.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -15,21 +16,42 @@ use hblite::{
 
 const FAMILY: &str = "f";
 const QUALIFIER: &str = "field000";
-const CELLS: u64 = 1_000_000;
 const BATCH: usize = 100;
-/// They fit into a memstore.
-const LOGGED_CELLS: u64 = 250_000;
-const SINGLE_PUTS: u64 = 200_000;
-const SYNCED_PUTS: u64 = 3_000;
-const REGIONS: u64 = 1_000;
-const GETS: u64 = 300_000;
-const SHORT_SCANS: u64 = 20_000;
-const WIDE_ROWS: u64 = 200;
 const WIDE_COLUMNS: u64 = 1_000;
 const VERSIONS: u64 = 10;
 /// The settings of a family.
 const ALL_VERSIONS: u32 = i32::MAX as u32;
-const VERSION_ROWS: u64 = 20_000;
+
+/// How much each workload does.
+struct Sizes {
+    cells: u64,
+    /// They fit into a memstore.
+    logged_cells: u64,
+    single_puts: u64,
+    synced_puts: u64,
+    regions: u64,
+    gets: u64,
+    short_scans: u64,
+    wide_rows: u64,
+    version_rows: u64,
+}
+
+/// A hundredth for `cargo test --benches`, which only checks that the program runs.
+static SIZES: LazyLock<Sizes> = LazyLock::new(|| {
+    let is_measured = std::env::args().any(|argument| argument == "--bench");
+    let of = |full: u64| if is_measured { full } else { full / 100 };
+    Sizes {
+        cells: of(1_000_000),
+        logged_cells: of(250_000),
+        single_puts: of(200_000),
+        synced_puts: of(3_000),
+        regions: of(1_000),
+        gets: of(300_000),
+        short_scans: of(20_000),
+        wide_rows: of(200),
+        version_rows: of(20_000),
+    }
+});
 
 fn main() {
     let run = Run::from_arguments();
@@ -102,17 +124,17 @@ impl Run {
     fn loads(&self) {
         if self.wants("load_sorted") {
             let store = self.store();
-            let mut numbers: Vec<u64> = (0..CELLS).map(mix).collect();
+            let mut numbers: Vec<u64> = (0..SIZES.cells).map(mix).collect();
             numbers.sort_unstable();
-            self.measure("load_sorted", 1, CELLS, |_| store.load(numbers.iter().copied()));
+            self.measure("load_sorted", 1, SIZES.cells, |_| store.load(numbers.iter().copied()));
         }
         if self.wants("load_random") {
             let store = self.store();
-            self.measure("load_random", 1, CELLS, |_| store.load((0..CELLS).map(mix)));
+            self.measure("load_random", 1, SIZES.cells, |_| store.load((0..SIZES.cells).map(mix)));
         }
         if self.wants("load_regions") {
-            let store = Store::with_regions(self.dir.clone(), REGIONS);
-            self.measure("load_regions", 1, CELLS, |_| store.load((0..CELLS).map(mix)));
+            let store = Store::with_regions(self.dir.clone(), SIZES.regions);
+            self.measure("load_regions", 1, SIZES.cells, |_| store.load((0..SIZES.cells).map(mix)));
         }
     }
 
@@ -131,7 +153,7 @@ impl Run {
             if self.wants(name) {
                 self.time(name, 3, || {
                     let store = self.store();
-                    store.load((0..CELLS).map(mix));
+                    store.load((0..SIZES.cells).map(mix));
                     let began = Instant::now();
                     if name == "settle" {
                         store.settle();
@@ -144,7 +166,7 @@ impl Run {
         }
         if self.wants("recover") {
             let store = self.store();
-            store.load((0..LOGGED_CELLS).map(mix));
+            store.load((0..SIZES.logged_cells).map(mix));
             // The files as a kill of the process would leave them.
             let copy = self.dir.with_extension("copy");
             self.time("recover", 5, || {
@@ -172,8 +194,8 @@ impl Run {
                 continue;
             }
             let store = self.store();
-            let each = SINGLE_PUTS / threads;
-            self.measure(&name, threads, SINGLE_PUTS, |thread| {
+            let each = SIZES.single_puts / threads;
+            self.measure(&name, threads, SIZES.single_puts, |thread| {
                 for turn in thread * each..(thread + 1) * each {
                     store.table.put(&put_of(mix(turn))).expect("a put");
                 }
@@ -186,8 +208,8 @@ impl Run {
             return;
         }
         let store = self.store();
-        self.measure("put_fsync", 1, SYNCED_PUTS, |_| {
-            for turn in 0..SYNCED_PUTS {
+        self.measure("put_fsync", 1, SIZES.synced_puts, |_| {
+            for turn in 0..SIZES.synced_puts {
                 let put = put_of(mix(turn)).with_durability(Durability::FsyncWal);
                 store.table.put(&put).expect("a put");
             }
@@ -196,7 +218,7 @@ impl Run {
 
     fn reads(&self) {
         let store = self.store();
-        store.load((0..CELLS).map(mix));
+        store.load((0..SIZES.cells).map(mix));
         store.settle();
         for threads in [1, 2] {
             self.gets(&store, threads);
@@ -210,36 +232,36 @@ impl Run {
     }
 
     fn gets(&self, store: &Store, threads: u64) {
-        let each = GETS / threads;
+        let each = SIZES.gets / threads;
         let picks = |thread: u64, is_zipfian: bool| {
             (0..each).map(move |turn| {
                 let random = mix(turn ^ ((thread + 1) << 40));
-                if is_zipfian { zipfian(random) } else { random % CELLS }
+                if is_zipfian { zipfian(random) } else { random % SIZES.cells }
             })
         };
         let uniform = move |thread: u64| picks(thread, false);
-        self.measure(&format!("get_random_{threads}"), threads, GETS, |thread| {
+        self.measure(&format!("get_random_{threads}"), threads, SIZES.gets, |thread| {
             for number in uniform(thread) {
                 assert_eq!(store.get(mix(number)), 1);
             }
         });
         let zipfian = move |thread: u64| picks(thread, true);
-        self.measure(&format!("get_zipfian_{threads}"), threads, GETS, |thread| {
+        self.measure(&format!("get_zipfian_{threads}"), threads, SIZES.gets, |thread| {
             for number in zipfian(thread) {
                 assert_eq!(store.get(mix(number)), 1);
             }
         });
-        self.measure(&format!("get_missing_{threads}"), threads, GETS, |thread| {
+        self.measure(&format!("get_missing_{threads}"), threads, SIZES.gets, |thread| {
             for number in uniform(thread) {
-                assert_eq!(store.get(mix(number + CELLS)), 0);
+                assert_eq!(store.get(mix(number + SIZES.cells)), 0);
             }
         });
     }
 
     /// Gets of rows by Zipf's law; one in `writes_every` is a put instead.
     fn ycsb(&self, store: &Store, threads: u64, name: &str, writes_every: u64) {
-        let each = GETS / threads;
-        self.measure(&format!("{name}_{threads}"), threads, GETS, |thread| {
+        let each = SIZES.gets / threads;
+        self.measure(&format!("{name}_{threads}"), threads, SIZES.gets, |thread| {
             for turn in 0..each {
                 let random = mix(turn ^ ((thread + 7) << 40));
                 let row = mix(zipfian(random));
@@ -255,10 +277,10 @@ impl Run {
     fn short_scans(&self, store: &Store, threads: u64) {
         for is_reversed in [false, true] {
             let name = if is_reversed { "scan_100_reverse" } else { "scan_100" };
-            let each = SHORT_SCANS / threads;
-            self.measure(&format!("{name}_{threads}"), threads, SHORT_SCANS, |thread| {
+            let each = SIZES.short_scans / threads;
+            self.measure(&format!("{name}_{threads}"), threads, SIZES.short_scans, |thread| {
                 for turn in 0..each {
-                    let row = row_of(mix(mix(turn ^ (thread << 40)) % CELLS));
+                    let row = row_of(mix(mix(turn ^ (thread << 40)) % SIZES.cells));
                     let scan = Scan::new().with_start_row(row).with_limit(100);
                     store.scan(&scan.with_reversed(is_reversed));
                 }
@@ -268,16 +290,16 @@ impl Run {
 
     fn full_scans(&self, store: &Store) {
         for (name, is_reversed) in [("scan_full", false), ("scan_full_reverse", true)] {
-            self.measure(name, 1, CELLS, |_| {
+            self.measure(name, 1, SIZES.cells, |_| {
                 let cells = store.scan(&Scan::new().with_reversed(is_reversed));
-                assert_eq!(cells, CELLS);
+                assert_eq!(cells, SIZES.cells);
             });
         }
     }
 
     fn wide_rows(&self) {
         let store = self.store();
-        for number in 0..WIDE_ROWS {
+        for number in 0..SIZES.wide_rows {
             let mut put = Put::new(row_of(mix(number)));
             for column in 0..WIDE_COLUMNS {
                 put = put.add(FAMILY, qualifier_of(column), value_of(number ^ column));
@@ -285,18 +307,18 @@ impl Run {
             store.table.put(&put).expect("a put");
         }
         store.settle();
-        self.measure("wide_column", 1, GETS, |_| {
-            for turn in 0..GETS {
+        self.measure("wide_column", 1, SIZES.gets, |_| {
+            for turn in 0..SIZES.gets {
                 let random = mix(turn);
-                let row = row_of(mix(random % WIDE_ROWS));
+                let row = row_of(mix(random % SIZES.wide_rows));
                 let qualifier = qualifier_of((random >> 32) % WIDE_COLUMNS);
                 let get = Get::new(row).with_column(FAMILY, qualifier);
                 assert_eq!(store.table.get(&get).expect("an answer").len(), 1);
             }
         });
-        self.measure("wide_row", 1, 10 * WIDE_ROWS * WIDE_COLUMNS, |_| {
-            for turn in 0..10 * WIDE_ROWS {
-                let get = Get::new(row_of(mix(turn % WIDE_ROWS)));
+        self.measure("wide_row", 1, 10 * SIZES.wide_rows * WIDE_COLUMNS, |_| {
+            for turn in 0..10 * SIZES.wide_rows {
+                let get = Get::new(row_of(mix(turn % SIZES.wide_rows)));
                 let found = store.table.get(&get).expect("an answer");
                 assert_eq!(found.len() as u64, WIDE_COLUMNS);
             }
@@ -306,7 +328,7 @@ impl Run {
     fn versions(&self) {
         let store = self.store();
         for version in 0..VERSIONS {
-            let puts: Vec<Put> = (0..VERSION_ROWS)
+            let puts: Vec<Put> = (0..SIZES.version_rows)
                 .map(|row| {
                     let timestamp = i64::try_from(1 + version).expect("small");
                     Put::new(row_of(mix(row))).add_at(FAMILY, QUALIFIER, timestamp, value_of(row))
@@ -318,9 +340,9 @@ impl Run {
         }
         store.settle();
         for (name, versions) in [("versions_newest", 1), ("versions_all", VERSIONS)] {
-            self.measure(name, 1, GETS, |_| {
-                for turn in 0..GETS {
-                    let get = Get::new(row_of(mix(mix(turn) % VERSION_ROWS)));
+            self.measure(name, 1, SIZES.gets, |_| {
+                for turn in 0..SIZES.gets {
+                    let get = Get::new(row_of(mix(mix(turn) % SIZES.version_rows)));
                     let get = get.with_column(FAMILY, QUALIFIER);
                     let get = get.with_versions(i32::try_from(versions).expect("small"));
                     let found = store.table.get(&get).expect("an answer");
@@ -333,9 +355,9 @@ impl Run {
     /// A scan over rows of which nine in ten are deleted.
     fn markers(&self) {
         let store = self.store();
-        store.load((0..CELLS).map(mix));
+        store.load((0..SIZES.cells).map(mix));
         store.settle();
-        let doomed: Vec<u64> = (0..CELLS).filter(|number| number % 10 != 0).collect();
+        let doomed: Vec<u64> = (0..SIZES.cells).filter(|number| number % 10 != 0).collect();
         for batch in doomed.chunks(BATCH) {
             let deletes = batch
                 .iter()
@@ -343,12 +365,12 @@ impl Run {
             let deletes: Vec<_> = deletes.collect();
             store.table.delete_all(&deletes).expect("a batch of deletes");
         }
-        self.measure("markers_memory", 1, CELLS, |_| {
-            assert_eq!(store.scan(&Scan::new()), CELLS / 10);
+        self.measure("markers_memory", 1, SIZES.cells, |_| {
+            assert_eq!(store.scan(&Scan::new()), SIZES.cells / 10);
         });
         store.flush();
-        self.measure("markers_flushed", 1, CELLS, |_| {
-            assert_eq!(store.scan(&Scan::new()), CELLS / 10);
+        self.measure("markers_flushed", 1, SIZES.cells, |_| {
+            assert_eq!(store.scan(&Scan::new()), SIZES.cells / 10);
         });
     }
 }
@@ -479,8 +501,8 @@ fn qualifier_of(column: u64) -> [u8; 8] {
 /// A number of a row by Zipf's law with exponent 0.99, nearly (`u` to the power of 100).
 fn zipfian(random: u64) -> u64 {
     let share = (random >> 11) as f64 / (1_u64 << 53) as f64;
-    let place = (CELLS as f64).powf(share);
-    mix(place as u64) % CELLS
+    let place = (SIZES.cells as f64).powf(share);
+    mix(place as u64) % SIZES.cells
 }
 
 /// A bijection of the 64-bit numbers that leaves no order (the finalizer of splitmix64).
