@@ -109,6 +109,40 @@ fn a_snapshot_that_hblite_took_goes_to_another_store() {
     assert_eq!(cells(&fs, "/other", "mine"), ["r f v"]);
 }
 
+/// HBase's ExportSnapshot copies the description, the list and the files into the archive.
+#[test]
+fn a_snapshot_that_hblite_exported_is_adopted_where_hbase_copied_it() {
+    let fs = MemFileSystem::new();
+    let connection = open(&fs, STORE);
+    let family = hblite::ColumnFamilyDescriptor::new("f");
+    let table = hblite::TableDescriptor::new("t".parse().expect("a name")).with_family(family);
+    connection.admin().create_table(&table).expect("a new one");
+    connection.table("t").unwrap().put(&hblite::Put::new("r").add("f", "q", "v")).expect("room");
+    let options = hblite::SnapshotOptions::default();
+    connection.admin().snapshot("mine", "t", &options).expect("nothing fails");
+    connection.close().expect("nothing fails");
+    export_snapshot(&env(&fs), Path::new(STORE), "mine", Path::new(EXPORT)).expect("it is whole");
+    open(&fs, "/other").close().expect("nothing fails");
+    for file in files(&fs, Path::new(EXPORT)) {
+        let to = Path::new("/other").join(file.strip_prefix(EXPORT).expect("below"));
+        fs.create_dir_all(to.parent().expect("a file")).expect("room");
+        let content = fs.read(&file).expect("it is there");
+        fs.create(&to).and_then(|mut new| new.write_all(&content)).expect("room");
+    }
+    let archived = files(&fs, Path::new("/other/archive"));
+    assert_eq!(archived.len(), 1, "{archived:?}");
+    let check = |when: &str| {
+        let report = hblite_engine::check(&env(&fs), Path::new("/other"), &mut |_| {});
+        let defects = report.expect("a store").defects;
+        assert!(defects.is_empty(), "{when}: {defects:?}");
+    };
+    check("before it is opened");
+    assert_eq!(cells(&fs, "/other", "mine"), ["r f v"]);
+    check("afterwards");
+    open(&fs, "/other").admin().delete_snapshot("mine").expect("it is there");
+    assert_eq!(files(&fs, Path::new("/other/archive")), archived, "hblite did not write them");
+}
+
 /// Makes an import impossible.
 type Spoil = fn(&MemFileSystem);
 

@@ -82,8 +82,13 @@ pub(crate) fn adopt(fs: &(impl FileSystem + Clone + 'static)) -> Result<Connecti
 
 /// Row, column and value of every version of every cell of n:t, deletes applied.
 pub(crate) fn cells(connection: &Connection) -> Vec<String> {
+    cells_of(connection, "n:t")
+}
+
+/// The same of another table.
+pub(crate) fn cells_of(connection: &Connection, table: &str) -> Vec<String> {
     let scan = Scan::new().with_versions(10);
-    let rows = connection.table("n:t").and_then(|table| table.scan(&scan)).expect("it is there");
+    let rows = connection.table(table).and_then(|table| table.scan(&scan)).expect("it is there");
     let mut cells = Vec::new();
     for row in rows {
         for cell in row.expect("nothing is damaged").cells() {

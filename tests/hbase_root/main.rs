@@ -4,6 +4,7 @@
 //! A real HBase wrote `tests/fixtures/hbase-root`: 2.6.1 unless the name says otherwise.
 
 mod directory;
+mod exported;
 mod medium_objects;
 mod refused;
 #[path = "../testkit/mod.rs"]

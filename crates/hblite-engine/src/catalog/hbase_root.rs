@@ -8,7 +8,7 @@
 //! | no `WALs` | the logs, with cells that are in no file, are elsewhere (`hbase.wal.dir`) |
 //! | no hbase:meta | nothing names the tables |
 //! | hbase:meta with the family ns | HBase 3 keeps namespaces there |
-//! | `.<name>.crc` | Hadoop checks files against it, and hblite does not write it |
+//! | `.<name>.crc`, except an exported one | Hadoop checks files against it; hblite writes none |
 //! | another store file tracker | the files are not all in their places |
 //! | a file of `mobdir` is missing | it has values of cells (see `store::mob`) |
 //! | encryption | the files cannot be read |
@@ -38,7 +38,7 @@ use crate::wal::hbase::{HBaseLogs, region_dirs};
 /// `UnsupportedOperation` or `Io` that names what it is; `CorruptHFile`, `CorruptWal`.
 pub(crate) fn examine(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
     check_parts(fs, layout)?;
-    check_checksum_files(fs, layout.root(), CHECKED_DEPTH_MAX)?;
+    check_checksum_files(fs, layout, layout.root(), CHECKED_DEPTH_MAX)?;
     for (table, _) in loss::tables_on_disk(fs, layout)? {
         let dir = layout.table_descriptor_dir(&table);
         if let Some(descriptor) = descriptor_file::read(fs, &dir, &table)? {
@@ -129,13 +129,21 @@ fn refused<T>(path: &Path, what: &str, remedy: &str) -> Result<T> {
 /// Data, namespace, table, region, family, files.
 const CHECKED_DEPTH_MAX: usize = 6;
 
-/// Refuses the checksum files of Hadoop's local file system.
-fn check_checksum_files(fs: &dyn FileSystem, dir: &Path, depth: usize) -> Result<()> {
+/// Refuses the checksum files of Hadoop's local file system. HBase's ExportSnapshot writes some to
+/// the archive and next to a snapshot's list. They stay valid, since hblite never changes those
+/// files.
+fn check_checksum_files(
+    fs: &dyn FileSystem,
+    layout: &Layout,
+    dir: &Path,
+    depth: usize,
+) -> Result<()> {
     for entry in orphans::list(fs, dir)? {
         let path = dir.join(&entry.name);
         if entry.is_dir {
-            if depth > 0 {
-                check_checksum_files(fs, &path, depth - 1)?;
+            let is_exported = [layout.archive_dir(), layout.snapshots_dir()].contains(&path);
+            if depth > 0 && !is_exported {
+                check_checksum_files(fs, layout, &path, depth - 1)?;
             }
         } else if entry.name.starts_with('.') && entry.name.ends_with(".crc") {
             let what = "it is a checksum file of Hadoop, which compares it with the file next to \

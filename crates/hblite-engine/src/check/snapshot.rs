@@ -39,7 +39,9 @@ impl Inspection<'_> {
         let Some(snapshot) = self.or_failure(FindingKind::Snapshot, dir, snapshot) else { return };
         let lost = lost_files(self.fs(), &self.layout, dir);
         for path in self.or_failure(FindingKind::Snapshot, dir, lost).unwrap_or_default() {
-            let what = "HBase finds the file neither here nor in its region";
+            let what = "HBase finds the file neither here nor in its region. HBase 2.6 loses files \
+                        of snapshots when it truncates a table that was split before; \
+                        docs/move-to-hbase.md says how to prevent that";
             self.defect(FindingKind::StoreFileMissing, &path, what);
         }
         // Parents that references point to are not regions of the table, but have files too.

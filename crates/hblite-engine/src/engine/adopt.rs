@@ -47,7 +47,9 @@ pub(super) fn rehearse(env: &Env, dir: &Path, options: &EngineOptions) -> Result
         return Ok(());
     }
     let rehearsal = EngineOptions { is_read_only: true, ..options.clone() };
-    Engine::open(env.clone(), dir, rehearsal)?.close()
+    Engine::open(env.clone(), dir, rehearsal)?.close()?;
+    // The image lacks some directories, such as `oldWALs`.
+    hbase_root::examine(fs, &layout)
 }
 
 /// What HBase left to be replayed; `None` in a directory that hblite closed.

@@ -1,9 +1,9 @@
 //! What an open does about snapshots: it makes each usable for hblite and for HBase.
 //!
-//! - A snapshot that HBase took has only HBase's list. Its files are linked into the snapshot's
-//!   directory, since hblite removes files of regions, and into the archive, for HBase. The
-//!   settings come last and complete the adoption. `.linked.manifest` is the part of the list that
-//!   had no name in the archive before, so that a removal keeps the names that HBase created.
+//! - A snapshot that HBase took or copied has only HBase's list. Its files are linked into the
+//!   snapshot's directory, since hblite removes files of regions, and into the archive, for HBase.
+//!   The settings come last and complete the adoption. `.linked.manifest` is the part of the list
+//!   that had no name in the archive before, so that a removal keeps the names that HBase created.
 //! - A snapshot of an earlier hblite has no list. Its files are linked into the archive, and the
 //!   list comes last.
 //!
@@ -67,30 +67,36 @@ pub(crate) fn settle_all(context: &EngineContext) -> Result<()> {
 /// `Io`; `CorruptHFile` if it still does.
 pub(super) fn ensure(fs: &Arc<dyn FileSystem>, layout: &Layout, name: &str) -> Result<()> {
     let dir = layout.snapshot_dir(name);
-    let stored = read_description(fs.as_ref(), &dir, Some(name))?;
-    match is_taken_over(fs.as_ref(), &dir, &stored)? {
-        true => Ok(()),
-        false => settle_one(fs, layout, &dir, name),
-    }
+    settle_one(fs, layout, &dir, name)
 }
 
 fn settle_one(fs: &Arc<dyn FileSystem>, layout: &Layout, dir: &Path, name: &str) -> Result<()> {
     let stored = read_description(fs.as_ref(), dir, Some(name))?;
-    match DataManifest::read(fs.as_ref(), dir, &stored.description.table)? {
-        Some((_, Seal::Verified)) => Ok(()),
-        Some((listed, Seal::Absent)) => match is_taken_over(fs.as_ref(), dir, &stored)? {
-            true => Ok(()),
-            false => {
-                let files = NewFiles::new(fs.as_ref(), dir);
-                TakeOver { fs, layout, dir, files }.run(&listed)
-            }
-        },
-        None => convert(fs.as_ref(), layout, dir, &stored),
+    let Some((listed, seal)) = DataManifest::read(fs.as_ref(), dir, &stored.description.table)?
+    else {
+        return convert(fs.as_ref(), layout, dir, &stored);
+    };
+    if is_taken_over(fs.as_ref(), dir, &stored, seal)? {
+        return Ok(());
     }
+    let files = NewFiles::new(fs.as_ref(), dir);
+    TakeOver { fs, layout, dir, files }.run(&listed)
 }
 
-/// Whether the snapshot, which has a list by hblite or HBase, also has what hblite reads.
-fn is_taken_over(fs: &dyn FileSystem, dir: &Path, stored: &StoredDescription) -> Result<bool> {
+/// Whether the snapshot, which has a list by hblite (with a checksum) or by HBase, also has what
+/// hblite reads. HBase's ExportSnapshot copies the list alone, even of a snapshot that hblite took.
+/// One of hblite's that has regions and lacks its settings is damaged.
+fn is_taken_over(
+    fs: &dyn FileSystem,
+    dir: &Path,
+    stored: &StoredDescription,
+    seal: Seal,
+) -> Result<bool> {
+    let linked = dir.join(LINKED_MANIFEST_FILE);
+    let is_begun = fs.exists(&linked).map_err(|e| Error::io("cannot look for", &linked, e))?;
+    if seal == Seal::Verified && !is_begun && !orphans::directories(fs, dir)?.is_empty() {
+        return Ok(true);
+    }
     let settings = dir.join(TABLE_DESCRIPTOR_DIR);
     Ok(descriptor_file::read(fs, &settings, &stored.description.table)?.is_some())
 }
@@ -185,11 +191,10 @@ pub(crate) fn files_of_hbase(
     dir: &Path,
 ) -> Result<Option<Vec<Found>>> {
     let stored = read_description(fs, dir, dir.file_name().and_then(|name| name.to_str()))?;
-    let Some((listed, Seal::Absent)) = DataManifest::read(fs, dir, &stored.description.table)?
-    else {
+    let Some((listed, seal)) = DataManifest::read(fs, dir, &stored.description.table)? else {
         return Ok(None);
     };
-    if is_taken_over(fs, dir, &stored)? {
+    if is_taken_over(fs, dir, &stored, seal)? {
         return Ok(None);
     }
     let mut found = Vec::new();

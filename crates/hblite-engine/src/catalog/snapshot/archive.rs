@@ -111,7 +111,8 @@ pub(super) fn unlink_all(fs: &dyn FileSystem, layout: &Layout, working: &Path) -
 fn own_manifest(fs: &dyn FileSystem, dir: &Path) -> Option<DataManifest> {
     // Without a description, it was interrupted before it had links, or after they were removed.
     let description = read_description(fs, dir, None).ok()?.description;
-    let lists = [DATA_MANIFEST_FILE, LINKED_MANIFEST_FILE].map(|name| dir.join(name));
+    // A snapshot that was adopted has both, and the files in its list may be HBase's.
+    let lists = [LINKED_MANIFEST_FILE, DATA_MANIFEST_FILE].map(|name| dir.join(name));
     let read = |path: &PathBuf| DataManifest::read_file(fs, path, &description.table).ok()?;
     let mut lists = lists.iter().filter_map(read);
     lists.find(|(_, seal)| *seal == Seal::Verified).map(|(manifest, _)| manifest)

@@ -15,7 +15,7 @@ import org.apache.hadoop.hbase.codec.KeyValueCodecWithTags;
 public final class Main {
   private static final String USAGE =
       "usage: Main HOST:PORT print [TABLE...] | fixture | mob-fixture | work SEED OPERATIONS"
-          + " | snapshot TABLE... | clone TABLE...";
+          + " | snapshot TABLE... | clone TABLE... | drop TABLE... | truncate TABLE...";
   private static final String REGISTRY = "hbase.client.registry.impl";
 
   private Main() {}
@@ -67,6 +67,16 @@ public final class Main {
       case "clone" -> {
         for (String table : arguments) {
           Snapshots.makeTable(connection, TableName.valueOf(table));
+        }
+      }
+      case "drop" -> {
+        for (String table : arguments) {
+          Snapshots.drop(connection, TableName.valueOf(table));
+        }
+      }
+      case "truncate" -> {
+        for (String table : arguments) {
+          Snapshots.truncate(connection, TableName.valueOf(table));
         }
       }
       default -> exitWithUsage();

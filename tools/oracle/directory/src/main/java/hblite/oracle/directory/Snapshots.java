@@ -9,16 +9,18 @@ import java.util.concurrent.TimeoutException;
 import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.CompactionState;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.RegionInfo;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /**
- * Takes snapshots of tables that were just split, and clones snapshots to tables. The snapshot
- * of the table {@code ns:t} is {@code of-ns-t}.
+ * Takes snapshots of tables that were just split, clones snapshots to tables, and truncates tables.
+ * The snapshot of the table {@code ns:t} is {@code of-ns-t}.
  */
 final class Snapshots {
   private static final long PROCEDURE_S = 120;
+  private static final long LOOK_AGAIN_MS = 500;
   /** In the middle of those that {@link Worker} writes. */
   private static final byte[] ROW = Bytes.toBytes("row0200");
 
@@ -55,6 +57,35 @@ final class Snapshots {
         admin.createNamespace(NamespaceDescriptor.create(namespace).build());
       }
       admin.cloneSnapshot(nameOf(table), table);
+    }
+  }
+
+  /** Drops the table, so that its snapshot can be cloned under its name. */
+  static void drop(Connection connection, TableName table) throws IOException {
+    try (Admin admin = connection.getAdmin()) {
+      admin.disableTable(table);
+      admin.deleteTable(table);
+    }
+  }
+
+  /**
+   * Truncates the table in such a way that HBase 2.6 loses no file of a snapshot of it: it deletes
+   * the files of a region that was split and that the catalog janitor has not archived, which in
+   * turn needs daughters without references to them.
+   */
+  static void truncate(Connection connection, TableName table) throws IOException {
+    try (Admin admin = connection.getAdmin()) {
+      admin.majorCompact(table);
+      do {
+        Thread.sleep(LOOK_AGAIN_MS);
+      } while (admin.getCompactionState(table) != CompactionState.NONE);
+      admin.disableTable(table);
+      if (admin.runCatalogJanitor() == 0) {
+        throw new IOException("the catalog janitor archived no region of " + table);
+      }
+      admin.truncateTable(table, true);
+    } catch (InterruptedException e) {
+      throw new IOException(e);
     }
   }
 
