@@ -1,20 +1,20 @@
-//! How the parts of the engine request background work: they ring and continue.
+//! How the parts of the engine request background work: they send a request and continue.
 //!
-//! Regions ring with their encoded names; the workers of `chore` listen.
+//! Regions send their encoded names; the workers of `chore` receive them.
 //!
 //! Threads: any.
 
 use hblite_env::sync::mpsc::{Receiver, Sender, channel};
 
-/// What a worker is asked to do.
+/// What a worker is to do.
 pub(crate) enum Request {
-    /// To check the region with this encoded name.
+    /// Check the region with this encoded name.
     Region(String),
-    /// To end.
+    /// End.
     Stop,
 }
 
-/// Rings the workers. Cheap to clone.
+/// Sends requests to the workers. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct ChoreSender {
     pub(crate) flushes: Sender<Request>,
@@ -27,7 +27,7 @@ pub(crate) struct ChoreReceiver {
     pub(crate) compactions: Receiver<Request>,
 }
 
-/// The two ends.
+/// The two ends of the channels to the workers.
 pub(crate) fn chore_channel() -> (ChoreSender, ChoreReceiver) {
     let (flush_sender, flushes) = channel();
     let (compaction_sender, compactions) = channel();

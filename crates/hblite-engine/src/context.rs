@@ -31,16 +31,16 @@ pub(crate) struct EngineContext {
     pub(crate) memory: MemoryUse,
     /// Notified when regions come into service, or when no more will.
     pub(crate) region_changes: Signal,
-    /// Memory of flushed memstores, reused by those that fill up next.
+    /// Memory of flushed memstores, for reuse.
     pub(crate) chunks: Arc<ChunkPool>,
-    /// Regions that stop serving do not come back: the store is closed or closing, or the state on
-    /// disk is unknown until it is opened again.
+    /// Whether regions that stop serving stay out of service: the store is closed or closing, or
+    /// the state on disk is unknown until it is opened again.
     pub(crate) is_closed: AtomicBool,
     /// Whether changes are refused. False while the store is being opened, since an open makes
     /// changes.
     pub(crate) is_read_only: AtomicBool,
-    /// While the store is being opened: HBase was killed, and has had regions open whose manifests
-    /// do not know its files.
+    /// Set while a store that a killed HBase left is being opened: regions may have files that
+    /// HBase wrote and their manifests do not list.
     pub(crate) has_hbase_logs: AtomicBool,
     /// What salvage dropped or accepted, and what was set aside.
     pub(crate) notes: Mutex<Vec<FileNote>>,
@@ -105,7 +105,7 @@ impl EngineContext {
         }
     }
 
-    /// Sets a file aside that may not be served, and records that.
+    /// Sets aside a file that must not be served, and records it.
     ///
     /// # Errors
     /// `Io`.
@@ -121,7 +121,7 @@ impl EngineContext {
         ReplayOptions { store: self.layout.store_id(), salvage: self.options.salvage }
     }
 
-    /// A name that no file has: 32 hex digits.
+    /// A random name for a file: 32 hex digits.
     pub(crate) fn random_name(&self) -> String {
         let random = &self.env.random;
         format!("{:016x}{:016x}", random.next_u64(), random.next_u64())

@@ -1,8 +1,9 @@
 //! An open directory: opening, recovery, closing, and access to everything else.
 //!
-//! Opening:  lock the directory, check the log, open hbase:meta and give it back what the log has
-//!           of it, open the regions that it names and give them back theirs, start the workers.
-//! Closing:  stop the workers, flush every region, hbase:meta last, then the log may go.
+//! Opening:  lock the directory, check the log, open hbase:meta and replay its log entries, open
+//!           the regions that it names and replay theirs, start the workers.
+//! Closing:  stop the workers, flush every region, hbase:meta last, then close the log, which
+//!           removes its files if no region needs them.
 //! Threads:  any.
 
 mod adopt;
@@ -360,9 +361,9 @@ fn region_status(region: &Region) -> RegionStatus {
 
 /// Regions and files.
 impl Engine {
-    /// Writes memory to files. The flush of a region has it compacted if it then has too many
-    /// files. The flush of a table leaves its files as they are, as in HBase, where a procedure
-    /// does it, unless there are so many that reading them would become expensive.
+    /// Writes memory to files. After the flush of a region, the region is compacted if it has too
+    /// many files. After the flush of a table, which in HBase is a procedure, regions are compacted
+    /// only if they have so many files that reading them would become expensive.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `UnknownRegion`, `NoSuchColumnFamily`; `Io` if a file

@@ -70,7 +70,7 @@ const REWOUND_PARTS: [&str; 5] = ["data", "WALs", LOG_HEAD_FILE, ".hbase-snapsho
 const ABSENT_SUFFIX: &str = ".absent";
 /// Name of the file by which an unfinished backup is known; see `backup::unfinished`.
 pub(crate) const BACKUP_MARKER_FILE: &str = "hblite.backup";
-/// How names begin that only things that a store is writing, removing or setting aside have.
+/// The prefix of the names that only what a store is writing, removing or setting aside has.
 const OWN_PREFIX: &str = "hblite-";
 /// The end of the name of the directory with what was set aside.
 const MOVED: &str = "moved";
@@ -277,8 +277,8 @@ impl Layout {
     }
 
     /// The directory for things that an open, or a change to tables, set aside. Each has a numbered
-    /// subdirectory, which contains it under its path below the root. HBase looks into no directory
-    /// of this name; in its archive it would delete them.
+    /// subdirectory, which contains it under its path below the root. HBase does not look into a
+    /// directory of this name; in its archive, it would delete the contents.
     pub(crate) fn moved_dir(&self) -> PathBuf {
         self.root.join(self.own_name(MOVED))
     }

@@ -13,7 +13,7 @@
 //! - `chore` flushes and compacts in the background
 //! - `table` distributes operations to regions
 //! - `catalog` knows tables, regions and namespaces, and keeps them in hbase:meta
-//! - `region` is a row range: the write page, flush, scans
+//! - `region` is a row range: writes, flushes, scans
 //! - `store` is one family of a region: memory and files, merged by scanners
 //! - `backup` makes a copy of a directory, complete or not at all
 //! - `memstore` and `wal` hold what is not in a file yet

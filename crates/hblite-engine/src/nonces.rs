@@ -16,15 +16,16 @@ use std::collections::{HashMap, VecDeque};
 use hblite_env::sync::{Condvar, Mutex};
 use hblite_model::Nonce;
 
-/// `hbase.server.hashNonce.gracePeriod`.
+/// How long a completed write is remembered (`hbase.server.hashNonce.gracePeriod`).
 const KEPT_MS: i64 = 30 * 60 * 1000;
+/// Maximum number of completed writes to remember.
 const KEPT_MAX: usize = 1 << 20;
 
 /// The nonces of a store.
 #[derive(Debug, Default)]
 pub(crate) struct Nonces {
     known: Mutex<Known>,
-    /// A write with a nonce has ended.
+    /// Notified when a write with a nonce ends.
     ended: Condvar,
 }
 
@@ -102,7 +103,7 @@ impl Nonces {
 }
 
 impl Attempt<'_> {
-    /// The write was done at `time`.
+    /// Records that the write was done at `time`, with this sequence id.
     pub(crate) fn succeeded(self, sequence_id: u64, time: i64) {
         self.nonces.note(self.nonce, sequence_id, time);
     }

@@ -98,7 +98,7 @@ pub struct EngineOptions {
     /// Whether to create a store in a directory without one, instead of failing. Default true.
     pub create_if_missing: bool,
     /// Whether to work around damage instead of returning an error: damaged records of the log are
-    /// skipped, and a lost hbase:meta is rebuilt. Both are reported.
+    /// skipped, and a lost hbase:meta is rebuilt. Both are reported. Default false.
     pub salvage: bool,
     /// Whether the root directory of an Apache HBase that has ended is converted to a store: its
     /// logs are replayed, and what hblite cannot read is refused by name before anything is

@@ -24,8 +24,8 @@ impl Signal {
         self.changed.notify_all();
     }
 
-    /// Waits until `is_over` returns true. It is called immediately and after each
-    /// [`Signal::notify`]. Returns false if the deadline passes first.
+    /// Waits until `is_over`, which is called immediately and after each [`Signal::notify`],
+    /// returns true. Returns false if the deadline passes first.
     pub(crate) fn wait_until(&self, deadline: Instant, mut is_over: impl FnMut() -> bool) -> bool {
         let mut lock = self.lock.lock();
         loop {

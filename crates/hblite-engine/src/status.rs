@@ -5,6 +5,6 @@
 pub struct CrashReport {
     /// Regions that crashed and are in service again.
     pub regions: usize,
-    /// Their entries in the log, including those whose cells are already in files.
+    /// Entries of these regions in the log, including those whose cells are already in files.
     pub log_entries: u64,
 }

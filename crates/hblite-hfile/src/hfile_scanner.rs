@@ -147,7 +147,7 @@ impl HFileScanner {
             if current.cell < current.block.len() {
                 return Ok(Some(current));
             }
-            blocks.enter_neighbour(position, Direction::Forward)
+            blocks.enter_neighbor(position, Direction::Forward)
         })
     }
 
@@ -168,7 +168,7 @@ impl HFileScanner {
                     Ok(Some(current))
                 }
                 // An index key may lie before its block's first cell.
-                None => blocks.enter_neighbour(position, Direction::Reverse),
+                None => blocks.enter_neighbor(position, Direction::Reverse),
             }
         })
     }
@@ -191,7 +191,7 @@ impl HFileScanner {
         }
         let position = current.position;
         let is_in_next_block = self.move_with(|blocks| {
-            let Some(mut next) = blocks.enter_neighbour(position, Direction::Forward)? else {
+            let Some(mut next) = blocks.enter_neighbor(position, Direction::Forward)? else {
                 return Ok(None);
             };
             next.cell = next.block.lower_bound_near(comparator, key, 0);
@@ -213,7 +213,7 @@ impl HFileScanner {
                 self.stats.cells_read += 1;
                 Ok(true)
             }
-            _ => self.step_to_neighbour(Direction::Forward),
+            _ => self.step_to_neighbor(Direction::Forward),
         }
     }
 
@@ -229,7 +229,7 @@ impl HFileScanner {
                 self.stats.cells_read += 1;
                 Ok(true)
             }
-            _ => self.step_to_neighbour(Direction::Reverse),
+            _ => self.step_to_neighbor(Direction::Reverse),
         }
     }
 
@@ -250,11 +250,11 @@ impl HFileScanner {
     }
 
     #[cold]
-    fn step_to_neighbour(&mut self, direction: Direction) -> Result<bool> {
+    fn step_to_neighbor(&mut self, direction: Direction) -> Result<bool> {
         let Some(position) = self.current.as_ref().map(|current| current.position) else {
             return Ok(false);
         };
-        self.move_with(|blocks| blocks.enter_neighbour(position, direction))
+        self.move_with(|blocks| blocks.enter_neighbor(position, direction))
     }
 
     /// Moves to the position that `find` returns, or to no cell if it fails.
@@ -300,16 +300,16 @@ impl Blocks<'_> {
     }
 
     /// Like [`Self::enter`], for the next block after `position` in `direction`.
-    fn enter_neighbour(
+    fn enter_neighbor(
         &mut self,
         position: DataBlockPosition,
         direction: Direction,
     ) -> Result<Option<Current>> {
         let file = self.reader.file();
-        let neighbour = match direction {
+        let neighbor = match direction {
             Direction::Forward => self.index.next(file, position)?,
             Direction::Reverse => self.index.previous(file, position)?,
         };
-        neighbour.map(|position| self.enter(position, direction)).transpose()
+        neighbor.map(|position| self.enter(position, direction)).transpose()
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A binary search over the cells themselves touches a cache line or two for each probe, scattered
 //! over the block. The marks hold 4 bytes of every fourth cell in one small array: a search first
-//! narrows the range to a few neighbouring cells there. The bytes are those of the row, after the
+//! narrows the range to a few neighboring cells there. The bytes are those of the row, after the
 //! prefix that all rows of the block share; in a block of a single row, those of the qualifier,
 //! likewise.
 //!

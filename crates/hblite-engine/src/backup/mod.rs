@@ -13,8 +13,8 @@
 //! file ends the backup with an error that names it. So a backup reads as many bytes as the store
 //! has.
 //!
-//! So the target is complete or does not exist. The next backup to the same target removes the
-//! partial directory that an interruption left; it refuses a directory without the mark.
+//! The target is therefore complete or does not exist. The next backup to the same target removes
+//! the partial directory that an interruption left; it refuses a directory without the mark.
 //!
 //! This module copies a closed store; `catalog/backup.rs` copies an open one.
 //!

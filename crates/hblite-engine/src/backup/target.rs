@@ -195,7 +195,7 @@ impl Target {
         depth == family_depth + 1 && is_family && is_plain && !name.contains('.')
     }
 
-    /// Returns where the copy is.
+    /// Links or copies a file that is still to be verified; returns the path of the copy.
     fn add_unverified(&self, path: &Path) -> Result<PathBuf> {
         let copy = self.place_of(path)?;
         if let Some(parent) = copy.parent() {

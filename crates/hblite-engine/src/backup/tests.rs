@@ -331,7 +331,7 @@ fn where_no_link_can_be_made_files_are_copied() {
 
 /// Segments that the log would have removed during the backup are removed after it.
 #[test]
-fn the_log_is_let_go_again() {
+fn segments_that_a_backup_held_are_removed_after_it() {
     let world = World::in_memory();
     let engine = world.open(DIR).unwrap();
     fill(&engine).unwrap();

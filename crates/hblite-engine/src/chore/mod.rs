@@ -28,6 +28,7 @@ use crate::context::EngineContext;
 use crate::region::Region;
 use crate::store::CompactionTrigger;
 
+/// How long a chore that failed waits before it is retried.
 const RETRY_PAUSE: Duration = Duration::from_millis(500);
 /// How often every region is checked even without a request: memory of that age is flushed
 /// (`hbase.regionserver.optionalcacheflushinterval`), and compactions that have become due are run.
@@ -52,10 +53,10 @@ impl ScrubHandle {
         self.0.status()
     }
 
-    /// Verifies every file of every region in service now, without a limit of pace.
+    /// Verifies every file of every region in service now, without a limit on the rate.
     ///
     /// # Errors
-    /// `RegionServerStopped` if the store is closed meanwhile.
+    /// `RegionServerStopped` if the store is closed before the end.
     pub(crate) fn scrub(&self) -> Result<ScrubStatus> {
         let is_open = &mut |_| !self.1.is_closed.load(Ordering::Relaxed);
         if !self.0.round(is_open) {

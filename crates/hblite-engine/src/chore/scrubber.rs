@@ -128,7 +128,7 @@ impl Scrubber {
         true
     }
 
-    /// False if `watch` ended it.
+    /// Verifies a file; false if `watch` ended that.
     fn visit(
         &self,
         region: &Arc<Region>,

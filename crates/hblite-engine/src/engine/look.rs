@@ -39,7 +39,7 @@ impl Engine {
         layout.create_root(fs)?;
         let lock = layout.lock(env)?;
         if !matches!(place, Place::Store(_)) {
-            // Another process may have been faster.
+            // Another process may have changed the directory before the lock was taken.
             place = layout::recognize(fs, &layout, options.tolerance())?;
         }
         // Needed before anything else is read: other files name the store that they belong to.

@@ -21,7 +21,7 @@ impl Engine {
         }
     }
 
-    /// What the scrubber has verified and found; `None` once the store is closed.
+    /// What the scrubber has verified and found; nothing once the store is closed.
     pub fn scrub_status(&self) -> ScrubStatus {
         let running = self.running.lock();
         running.as_ref().map(|open| open.chores.scrubber().status()).unwrap_or_default()

@@ -15,7 +15,7 @@ use hblite_model::{Error, Result};
 use super::{Layout, MOVED, OWN_PREFIX, TEMPORARY_DIR};
 
 /// The files of the store in `dir` as they are at this moment, in a file system in memory.
-/// `has_master_data` says whether what HBase's master keeps is wanted too.
+/// `has_master_data` says whether they include the data of HBase's master.
 ///
 /// # Errors
 /// `Io` if they cannot be read, or change too quickly.

@@ -66,7 +66,9 @@ impl Marker {
         }
         let Ok(bytes) = <&[u8; SIZE]>::try_from(content) else {
             let length = content.len();
-            return corrupt(format!("the marker of a store has {SIZE} bytes, and this {length}"));
+            return corrupt(format!(
+                "the marker of a store has {SIZE} bytes, and this file {length}"
+            ));
         };
         let u32_at = |at: usize| {
             let mut field = [0; 4];

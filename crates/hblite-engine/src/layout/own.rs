@@ -18,9 +18,10 @@
 //! Anything else is foreign: a directory that contains something foreign is never deleted, but
 //! set aside (see `removal`). Names decide, not contents.
 //!
-//! Two questions are asked. Before a directory leaves its place, [`foreign_entry`] looks whether
-//! everything in it belongs there. Before it is deleted, in the trash or where nothing reads it any
-//! more, [`stranger`] looks for files that hblite writes nowhere: they may have arrived in between.
+//! There are two checks. Before a directory leaves its place, [`foreign_entry`] checks that
+//! everything in it belongs there. Before it is deleted, in the trash or in a place that is no
+//! longer read, [`stranger`] looks for files that hblite never writes: they may have arrived in
+//! between.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -134,7 +135,7 @@ pub(crate) fn foreign_entry(
     Ok(None)
 }
 
-/// A file below `dir` whose name hblite gives to no file of a store, wherever it is, if there is
+/// A file below `dir` with a name that hblite gives to no file anywhere in a store, if there is
 /// one. A directory that is missing has none.
 pub(super) fn stranger(fs: &dyn FileSystem, dir: &Path) -> io::Result<Option<PathBuf>> {
     let entries = match fs.list_dir(dir) {
@@ -166,7 +167,7 @@ fn is_name_of_some_file(name: &str) -> bool {
     }
 }
 
-/// Whether a segment of the log has a name like this.
+/// Whether this can be the name of a segment of the log.
 pub(super) fn is_log_segment(name: &str) -> bool {
     let number = name.strip_prefix(LOG_PREFIX).unwrap_or_default();
     !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())

@@ -6,7 +6,7 @@
 //! | only the remains of an interrupted creation | free |
 //! | `hbase.version`, `hbase.id` and a valid `hblite.store` with the same id | a store |
 //! | `hbase.version`, `hbase.id`, `LOCK`, and hblite's log or hbase:namespace | an unmarked store |
-//! | `hbase.version`, `hbase.id`, `MasterData` or `oldWALs`, with HBase tolerated | the same |
+//! | `hbase.version`, `hbase.id`, `MasterData` or `oldWALs`: if tolerated | an unmarked store |
 //! | anything else | refused |
 //!
 //! A creation writes `LOCK`, the three files above, and empty directories, and syncs none of them:
@@ -83,7 +83,7 @@ impl Place {
     }
 }
 
-/// What a caller can handle, besides a sound store.
+/// What a caller can handle in addition to a sound store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tolerance {
     /// A valid marker replaces a missing or damaged `hbase.id` or `hbase.version`, and the other

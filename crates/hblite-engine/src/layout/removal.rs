@@ -110,8 +110,8 @@ impl Layout {
         moved.map_err(|e| Error::io("cannot remove", dir, e))
     }
 
-    /// Leaves word in the trash that a directory is on its way out of the store, durably: for one
-    /// that is set aside. The next open takes the mark away.
+    /// Marks, durably, in the trash that a directory is on its way out of the store: for one that
+    /// is set aside and not moved there. The next open removes the mark.
     ///
     /// # Errors
     /// `Io`.

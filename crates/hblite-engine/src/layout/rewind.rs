@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! <root>/.checkpoints/hblite-<store id>-<name>/       a copy of the store; gone after an open
-//! <root>/hblite-<store id>-rewind.partial/            what the store is to be, being linked
-//! <root>/hblite-<store id>-rewind/                    the same, complete: the store is this
+//! <root>/hblite-<store id>-rewind.partial/            the new contents of the store, being linked
+//! <root>/hblite-<store id>-rewind/                    the same, complete: now these are the store
 //! ```
 //!
 //! 1. the checkpoint's files are linked into the partial directory, durably, while the store serves
@@ -240,7 +240,7 @@ fn make_dir(fs: &dyn FileSystem, dir: &Path) -> Result<()> {
     fs.create_dir_all(dir).map_err(|error| Error::io("cannot create directory", dir, error))
 }
 
-/// What stands in a directory; nothing if it is not there.
+/// The entries of a directory; none if it does not exist.
 fn list(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<DirEntry>> {
     match fs.list_dir(dir) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),

@@ -90,7 +90,7 @@ impl Layout {
             Some(ID_FILE) => read(fs, &path, decode_id).map(RootFile::forget),
             Some(VERSION_FILE) => read(fs, &path, decode_version).map(RootFile::forget),
             Some(MARKER_FILE) => read(fs, &path, Marker::decode).map(RootFile::forget),
-            _ => Err(Error::corrupt(Exception::CorruptHFile, &path, 0, "it is of no store")),
+            _ => Err(Error::corrupt(Exception::CorruptHFile, &path, 0, "no store has such a file")),
         }
     }
 }
@@ -107,7 +107,7 @@ fn read<T>(
     }
 }
 
-/// Whether the error of a sync shows that no open of this store made a name in the directory: it
+/// Whether the error of a sync shows that no open of this store created a name in the directory: it
 /// cannot be listed, or nothing in it can be written.
 fn has_no_new_names(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)

@@ -74,10 +74,9 @@ impl MemStoreSnapshot {
 impl MemStore {
     /// An empty memstore.
     ///
-    /// `shared_row_prefix` is the expected common prefix of the rows, empty if unknown: that of a
-    /// region's start and end key, or of first and last key of its files. It only affects speed,
-    /// and the memstore improves it after the first snapshot. `chunks` is where the memory comes
-    /// from and returns to.
+    /// `shared_row_prefix` is the expected common prefix of the rows, empty if unknown: that of the
+    /// region's start and end keys, or of the first and last keys of its files. It only affects
+    /// speed, and each snapshot improves it. The memory comes from `chunks` and returns there.
     pub fn new(
         comparator: CellComparator,
         shared_row_prefix: &[u8],

@@ -80,7 +80,7 @@ impl MutableSegment {
         MemStoreSize {
             cell_count: self.cells.len(),
             data_size: self.statistics.data_size.load(Ordering::Relaxed),
-            heap_size: size_of::<Self>() + self.cells.heap_size() + beside_cells(&self.rows),
+            heap_size: size_of::<Self>() + self.cells.heap_size() + overhead_size(&self.rows),
         }
     }
 
@@ -150,7 +150,7 @@ impl FrozenSegment {
         MemStoreSize {
             cell_count,
             data_size: self.statistics.data_size.load(Ordering::Relaxed),
-            heap_size: size_of::<Self>() + cells_heap_size + beside_cells(&self.rows),
+            heap_size: size_of::<Self>() + cells_heap_size + overhead_size(&self.rows),
         }
     }
 
@@ -176,7 +176,7 @@ impl FrozenSegment {
 }
 
 /// Heap bytes of a segment other than those of its cells.
-fn beside_cells(rows: &RowBloom) -> usize {
+fn overhead_size(rows: &RowBloom) -> usize {
     size_of::<RowBloom>() + rows.heap_size() + size_of::<Statistics>()
 }
 

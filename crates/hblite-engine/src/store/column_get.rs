@@ -174,7 +174,7 @@ impl<'a> ColumnGet<'a> {
 
 /// What was found so far.
 struct Found<'a> {
-    /// Before all cells of the column.
+    /// The key that sorts before all cells of the column.
     key: &'a [u8],
     versions: i32,
     oldest_unexpired: i64,
@@ -229,7 +229,7 @@ impl Found<'_> {
         false
     }
 
-    /// One of several versions; all must be in one source.
+    /// Examines one of several versions; all must be in one source.
     fn look_at_version(&mut self, cell: &CellRef<'_>) -> bool {
         if self.from_earlier > 0 {
             self.is_unclear = true;

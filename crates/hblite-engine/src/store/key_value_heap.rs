@@ -112,7 +112,7 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
         Ok(())
     }
 
-    /// The block of the first cell, if it is of the only source that has cells left.
+    /// The block of the first cell, if only that cell's source has cells left.
     #[inline]
     pub(crate) fn block(&self) -> Option<BlockPlace<'_>> {
         if self.heap.is_empty() { self.scanners.get(self.current)?.block() } else { None }
@@ -192,7 +192,7 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
         }
     }
 
-    /// The invariants from the head of this file.
+    /// Checks the invariants from the head of this file.
     #[inline]
     fn check(&self) {
         if ARE_CHECKED {

@@ -104,15 +104,15 @@ fn walk_back_by_steps<S: KeyValueScanner + ?Sized>(
     };
     row.clear();
     row.extend_from_slice(key::row(last));
-    for behind in 0..WALK_CELLS_MAX {
+    for after in 0..WALK_CELLS_MAX {
         let is_at_first_row = !scanner.prev()?;
         if is_at_first_row {
             scanner.seek_first()?;
-            return Ok(WalkedBack::AtStart { behind });
+            return Ok(WalkedBack::AtStart { after });
         }
         if scanner.current_key().is_none_or(|key| !key::is_same_row(key::row(key), row)) {
             scanner.next()?;
-            return Ok(WalkedBack::AtStart { behind });
+            return Ok(WalkedBack::AtStart { after });
         }
     }
     Ok(WalkedBack::Inside)
@@ -129,7 +129,7 @@ pub(crate) enum WalkedBack {
     /// To the first cell of a row, which has this many more.
     AtStart {
         /// Cells of the row after the first.
-        behind: usize,
+        after: usize,
     },
     /// Into a row with too many cells.
     Inside,
@@ -166,7 +166,7 @@ impl KeyValueScanner for SegmentScanner {
     }
 
     fn reseek(&mut self, key: &[u8]) -> Result<bool> {
-        // Tries the neighbouring cells first.
+        // Tries the neighboring cells first.
         Self::seek(self, key)
     }
 
@@ -390,9 +390,9 @@ impl<S: KeyValueScanner> DirectedScanner<S> {
     fn advance_reversed(&mut self) -> Result<bool> {
         match &mut self.place.cells {
             Some((_, 0)) => self.leave_row(),
-            Some((before, behind)) => {
+            Some((before, after)) => {
                 *before += 1;
-                *behind -= 1;
+                *after -= 1;
                 self.scanner.next()
             }
             None => {
@@ -424,8 +424,8 @@ impl<S: KeyValueScanner> DirectedScanner<S> {
     fn walk_back(&mut self, cells: usize) -> Result<bool> {
         match self.scanner.walk_back(cells, &mut self.place.row)? {
             WalkedBack::NoRow => Ok(false),
-            WalkedBack::AtStart { behind } => {
-                self.place.cells = Some((0, behind));
+            WalkedBack::AtStart { after } => {
+                self.place.cells = Some((0, after));
                 Ok(true)
             }
             WalkedBack::Inside => {

@@ -72,8 +72,8 @@ const ORIGIN: &[u8] = b"HBLITE_ORIGIN";
 /// The suffix of HBase's file with a region's sequence id.
 const SEQUENCE_ID_SUFFIX: &str = ".seqid";
 /// What to do about a manifest that cannot be read.
-pub(crate) const REMEDY: &str = "restore the file from a backup, or open with salvage, which makes \
-                                 it again from the files that are there";
+pub(crate) const REMEDY: &str = "restore the file from a backup, or open with salvage, which \
+        rebuilds it from the files that are there";
 
 /// Family and name of a file.
 pub(crate) type FileKey = (Vec<u8>, String);

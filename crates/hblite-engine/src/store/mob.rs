@@ -22,9 +22,9 @@
 //! <table>/<file>,<file>,…//<table>/<file>,…        or a zero byte if there are none
 //! ```
 //!
-//! The list stays when `IS_MOB` is taken back, so it is the list that decides. hblite only reads
-//! these files: what it writes has its values in the store files, and a store that refers to such
-//! files is compacted as soon as possible.
+//! The list stays when `IS_MOB` is turned off, so the list decides, not the attribute. hblite only
+//! reads these files: what it writes has its values in the store files, and a store that refers to
+//! such files is compacted as soon as possible.
 //!
 //! Source: HBase's `MobUtils`, `DefaultMobStoreCompactor`, `HMobStore`. Threads: any.
 

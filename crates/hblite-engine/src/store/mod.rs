@@ -123,7 +123,7 @@ impl Store {
         !self.leftovers.is_empty()
     }
 
-    /// Removes them, once, after the region's manifest is durable.
+    /// Removes those files. Called once, after the region's manifest is durable.
     ///
     /// # Errors
     /// `Io`.

@@ -30,9 +30,9 @@ pub(super) struct NewFile {
 }
 
 impl Store {
-    /// Lets `write` write a new file and moves it into place; it becomes part of the store when it
-    /// is listed ([`Store::list_file`]). `write` returns the file's own description, or `None` to
-    /// abandon it.
+    /// Calls `write` to write a new file, and moves the file into place; it becomes part of the
+    /// store when it is listed ([`Store::list_file`]). `write` returns the file's own description,
+    /// or `None` to abandon it.
     ///
     /// # Errors
     /// `Io` and those of `write`: nothing of the file is left, or it counts as dead.
@@ -51,7 +51,7 @@ impl Store {
                     let (key, origin) = stamp.origin(self.family.name(), &name);
                     writer.append_file_info(key, &origin);
                     if self.has_medium_objects {
-                        // HBase's cleaner of mobdir asks every file of the family.
+                        // HBase's cleaner of mobdir reads this from every file of the family.
                         writer.append_file_info(MOB_FILE_REFS, mob::NO_REFERENCES);
                     }
                     writer.finish(&info).map(|_| Some(stamp))
@@ -176,7 +176,7 @@ impl Store {
 
 /// Files added by a bulk load.
 impl Store {
-    /// Opens files that were moved into the store's directory, for [`Store::add_loaded`].
+    /// Opens files that a bulk load moved into the store's directory, for [`Store::add_loaded`].
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`.

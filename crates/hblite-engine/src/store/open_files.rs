@@ -119,8 +119,8 @@ impl Opening<'_> {
         Ok(None)
     }
 
-    /// Unexplained files are leftovers if a live file, or another leftover, replaced them;
-    /// otherwise they are foreign.
+    /// Decides about unexplained files. They are leftovers if a live file, or another leftover,
+    /// replaced them; otherwise they are foreign.
     fn check_unexplained(
         &mut self,
         files: Vec<Arc<StoreFile>>,
@@ -143,7 +143,7 @@ impl Opening<'_> {
         Ok(())
     }
 
-    /// Listed files exist, or were replaced.
+    /// Checks that each listed file exists or was replaced.
     fn check_missing(&self, names: &[String], replaced: &HashSet<String>) -> Result<()> {
         for listed in self.files.expected(self.family.name()) {
             if names.iter().any(|name| name == listed) || replaced.contains(listed) {
@@ -165,14 +165,14 @@ impl Opening<'_> {
 fn in_order_of_removal(mut gone: Vec<PathBuf>, files: &[Arc<StoreFile>]) -> Leftovers {
     let mut batches = Leftovers::new();
     while !gone.is_empty() {
-        let tells_of_others = |path: &PathBuf| {
+        let names_others = |path: &PathBuf| {
             let file = files.iter().find(|file| file.path() == path);
             let names = file.map(|file| replaced_files(file));
             let mut others = gone.iter().filter(|other| *other != path);
             names.is_some_and(|names| others.any(|other| names.iter().any(|n| other.ends_with(n))))
         };
         let (later, mut now): (Vec<PathBuf>, Vec<PathBuf>) =
-            gone.iter().cloned().partition(tells_of_others);
+            gone.iter().cloned().partition(names_others);
         if now.is_empty() {
             // Files that name each other: no order is better.
             now = std::mem::take(&mut gone);

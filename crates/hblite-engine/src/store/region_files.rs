@@ -239,7 +239,7 @@ impl RegionFiles {
         let first = state.in_flight.first();
         let settled = first.map_or(state.last_stamp, |first| first - 1);
         assert!(state.current.settled <= settled, "what is settled stays settled");
-        assert!(settled <= state.last_stamp, "only stamps that were given are settled");
+        assert!(settled <= state.last_stamp, "only assigned stamps are settled");
         state.current.settled = settled;
         state.current.write(fs, &self.dir)?;
         state.is_saved = true;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! <32 hex digits>                       an HFile
-//! <32 hex digits>_SeqId_<n>_            an HFile that came by bulk load
+//! <32 hex digits>_SeqId_<n>_            an HFile from a bulk load
 //! <file>.<encoded region name>          a reference: half of that file of that region, see
 //!                                       `reference.rs`
 //! ```
@@ -213,8 +213,8 @@ impl StoreFile {
         self.loaded_id.map_or_else(|| self.reader.create_time(), |_| None)
     }
 
-    /// The older of two files first (`StoreFileComparators.SEQ_ID`): of files that were loaded
-    /// together, the larger one.
+    /// Orders files by age, the older one first (`StoreFileComparators.SEQ_ID`). Of files that were
+    /// loaded together, the larger one counts as older.
     pub(crate) fn compare_age(&self, other: &Self) -> Ordering {
         let loaded_at = |file: &Self| {
             let time = file.reader.file_info(file_info::BULKLOAD_TIMESTAMP);

@@ -231,7 +231,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         false
     }
 
-    /// Moves as `code`, which is more than a step, says; false if nothing more is needed.
+    /// Moves by more than a step, as `code` says; false if nothing more is needed.
     fn seek_on(&mut self, code: MatchCode, filter: &mut Option<FilterState>) -> Result<bool> {
         match code {
             MatchCode::IncludeAndSeekNextColumn | MatchCode::SeekNextColumn => {
@@ -253,7 +253,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         Ok(true)
     }
 
-    /// Nothing more is needed from the row.
+    /// Skips the rest of the row; false if nothing more is needed.
     fn finish_row(&mut self) -> Result<bool> {
         if self.is_get {
             self.is_closed = true;

@@ -13,9 +13,11 @@ use hblite_model::{
 use super::TableHandle;
 
 impl TableHandle {
-    /// Puts and deletes of many rows.
+    /// Writes to many rows, each independently.
     ///
-    /// Each row independently; the first error is returned after everything was tried.
+    /// # Errors
+    /// The first error of a mutation, after all were tried. If a mutation is invalid, nothing is
+    /// written.
     pub fn mutate_all(&self, mutations: &[&Mutation]) -> Result<()> {
         for (index, mutation) in mutations.iter().enumerate() {
             mutation.check_as_item(index)?;
@@ -37,8 +39,8 @@ impl TableHandle {
         first_error.map_or(Ok(()), Err)
     }
 
-    /// Groups by region; a group goes into the log as one entry. Calls `report` once for each
-    /// mutation, with its index.
+    /// Writes mutations in groups, one per region; each group is one entry of the log. Calls
+    /// `report` once for each mutation, with its index.
     fn mutate_plain(&self, mutations: &[&Mutation], mut report: impl FnMut(usize, Result<()>)) {
         let mut left: Vec<usize> = (0..mutations.len()).collect();
         let mut deadline = None;
@@ -136,7 +138,8 @@ impl TableHandle {
         row.map(ActionResult::Row)
     }
 
-    /// In a batch, the client does not check the table's state: the server refuses the region.
+    /// The error as it is in a batch, where HBase's client does not check the table's state: the
+    /// server refuses the region.
     fn as_in_batch(&self, error: Error) -> Error {
         if error.exception() != Exception::TableNotEnabled {
             return error;
@@ -148,12 +151,12 @@ impl TableHandle {
     }
 }
 
-/// Whether a write does not depend on what is stored.
+/// Whether a mutation does not depend on stored cells.
 fn is_plain(mutation: &Mutation) -> bool {
     matches!(mutation.kind(), MutationKind::Put | MutationKind::Delete)
 }
 
-/// The puts and deletes of a batch that were not written yet.
+/// The puts and deletes of a batch that are not written yet.
 #[derive(Default)]
 struct Waiting<'a> {
     indexes: Vec<usize>,

@@ -94,7 +94,7 @@ impl Fetches {
         true
     }
 
-    /// Returns whether the row was the last one.
+    /// Counts a row as the server does; returns whether it was the last one.
     fn count_on_server(&mut self) -> bool {
         self.rows_of_server += 1;
         self.is_over |= self.rows_left > 0 && self.rows_of_server >= self.rows_left;
@@ -109,7 +109,7 @@ impl Fetches {
         }
     }
 
-    /// The region has no more parts. `was_known` if the last one said so.
+    /// Records that the region has no more parts; `was_known` says whether the last part said so.
     pub(super) fn end_region(&mut self, was_known: bool) {
         if !was_known {
             let is_empty = self.results == 0;

@@ -78,7 +78,7 @@ impl TableHandle {
         Ok(self.catalog.region_infos(&self.name))
     }
 
-    /// Runs `work` on the region of `row`, again if it closed meanwhile.
+    /// Runs `work` on the region of `row`, and again if the region closed meanwhile.
     fn on_region<T>(&self, row: &[u8], work: impl Fn(&Region) -> Result<T>) -> Result<T> {
         let mut deadline = None;
         loop {

@@ -25,7 +25,7 @@ pub struct TableScanner {
     scan: Scan,
     region: Option<Current>,
     /// Where the scan continues when the current region is done.
-    next: Option<Border>,
+    next: Option<Boundary>,
     /// Rows still needed; `None` for all, and if `fetches` counts them.
     rows_left: Option<u64>,
     /// Counts the rows if the limit depends on the fetches.
@@ -46,7 +46,7 @@ struct Current {
 
 /// Where the next region's scan begins. Regions may have been merged or split since the previous
 /// one was found, so the boundary limits the scan, not only the search for the region.
-enum Border {
+enum Boundary {
     /// At the start of the scan.
     Start,
     /// At this row (forward).
@@ -55,7 +55,7 @@ enum Border {
     Before(Vec<u8>),
 }
 
-impl Border {
+impl Boundary {
     /// Whether the scan continues from here to `next`.
     fn is_before(&self, next: Option<&Self>) -> bool {
         match (self, next) {
@@ -75,7 +75,7 @@ impl TableScanner {
             table,
             scan,
             region: None,
-            next: Some(Border::Start),
+            next: Some(Boundary::Start),
             rows_left,
             fetches,
             open_row: None,
@@ -139,7 +139,7 @@ impl TableScanner {
         let in_region = self.region.as_mut().and_then(|current| current.scanner.position());
         match (in_region, &self.next) {
             (Some(row), _) => row.to_vec(),
-            (None, Some(Border::From(row))) => row.clone(),
+            (None, Some(Boundary::From(row))) => row.clone(),
             (None, _) => Vec::new(),
         }
     }
@@ -241,7 +241,7 @@ impl TableScanner {
                     }
                     self.close_region();
                     // In reverse, the scan continues not at the boundary but before it.
-                    if matches!(self.next, Some(Border::From(_))) && is_time_over() {
+                    if matches!(self.next, Some(Boundary::From(_))) && is_time_over() {
                         return Ok(RegionStep::Cursor(()));
                     }
                 }
@@ -305,12 +305,12 @@ impl TableScanner {
 
     /// Moves to the next region; `false` if there is none.
     fn open_next_region(&mut self) -> Result<bool> {
-        let Some(border) = self.next.take() else {
+        let Some(boundary) = self.next.take() else {
             return Ok(false);
         };
-        let (region, scanner) = self.open_region(&border)?;
-        self.next = self.border_after(&region);
-        assert!(border.is_before(self.next.as_ref()), "a scan reads no region twice");
+        let (region, scanner) = self.open_region(&boundary)?;
+        self.next = self.boundary_after(&region);
+        assert!(boundary.is_before(self.next.as_ref()), "a scan reads no region twice");
         self.region = Some(Current {
             region,
             scanner,
@@ -322,52 +322,52 @@ impl TableScanner {
         Ok(true)
     }
 
-    fn open_region(&self, border: &Border) -> Result<(Arc<Region>, RegionScanner)> {
-        let scan = match border {
-            Border::Start => Cow::Borrowed(&self.scan),
-            Border::From(row) => Cow::Owned(self.scan.clone().with_start_row(row)),
-            Border::Before(row) => Cow::Owned(self.scan.clone().with_start_row_exclusive(row)),
+    fn open_region(&self, boundary: &Boundary) -> Result<(Arc<Region>, RegionScanner)> {
+        let scan = match boundary {
+            Boundary::Start => Cow::Borrowed(&self.scan),
+            Boundary::From(row) => Cow::Owned(self.scan.clone().with_start_row(row)),
+            Boundary::Before(row) => Cow::Owned(self.scan.clone().with_start_row_exclusive(row)),
         };
         let mut deadline = None;
         loop {
-            let region = self.find_region(border)?;
+            let region = self.find_region(boundary)?;
             match region.scanner(&scan) {
                 Err(error)
                     if self
                         .table
-                        .waits_after(&error, &mut deadline, || self.find_region(border)) => {}
+                        .waits_after(&error, &mut deadline, || self.find_region(boundary)) => {}
                 scanner => return Ok((region, scanner?)),
             }
         }
     }
 
-    fn find_region(&self, border: &Border) -> Result<Arc<Region>> {
+    fn find_region(&self, boundary: &Boundary) -> Result<Arc<Region>> {
         let (slot, start) = (&self.table.slot, self.scan.start_row());
-        match border {
-            Border::Start
+        match boundary {
+            Boundary::Start
                 if self.scan.direction().is_reverse()
                     && (start.is_empty() || !self.scan.is_start_inclusive()) =>
             {
                 slot.route_before(start)
             }
-            Border::Start => slot.route(start),
-            Border::From(row) => slot.route(row),
-            Border::Before(row) => slot.route_before(row),
+            Boundary::Start => slot.route(start),
+            Boundary::From(row) => slot.route(row),
+            Boundary::Before(row) => slot.route_before(row),
         }
     }
 
-    fn border_after(&self, region: &Region) -> Option<Border> {
+    fn boundary_after(&self, region: &Region) -> Option<Boundary> {
         let (start, end) = (region.info().start_key(), region.info().end_key());
         let stop = self.scan.stop_row();
         match self.scan.direction() {
             Direction::Forward => {
                 let is_beyond = !stop.is_empty()
                     && (end > stop || (end == stop && !self.scan.is_stop_inclusive()));
-                (!end.is_empty() && !is_beyond).then(|| Border::From(end.to_vec()))
+                (!end.is_empty() && !is_beyond).then(|| Boundary::From(end.to_vec()))
             }
             Direction::Reverse => {
                 let is_beyond = !stop.is_empty() && start <= stop;
-                (!start.is_empty() && !is_beyond).then(|| Border::Before(start.to_vec()))
+                (!start.is_empty() && !is_beyond).then(|| Boundary::Before(start.to_vec()))
             }
         }
     }

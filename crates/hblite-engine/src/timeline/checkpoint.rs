@@ -25,7 +25,7 @@ pub(super) struct Checkpoint {
     /// The store's path in the image.
     dir: PathBuf,
     options: EngineOptions,
-    /// The file system with the copy, if there is one; that is at `dir`, too.
+    /// The file system with the copy, if there is one; the copy is also at `dir`.
     disk: Option<Disk>,
 }
 

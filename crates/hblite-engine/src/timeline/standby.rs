@@ -57,6 +57,7 @@ impl State {
 impl Standby {
     /// The standby engine, or one that is opened now.
     ///
+    /// # Errors
     /// Those of opening it.
     pub(super) fn take(&self, checkpoint: &Arc<Checkpoint>) -> Result<World> {
         let mut state = self.0.state.lock();
@@ -72,7 +73,7 @@ impl Standby {
         checkpoint.open()
     }
 
-    /// Lets a thread open an engine, unless there is a standby of this checkpoint.
+    /// Starts a thread that opens an engine, unless there is a standby of this checkpoint.
     pub(super) fn prepare(&self, checkpoint: &Arc<Checkpoint>) {
         self.start(checkpoint, None);
     }

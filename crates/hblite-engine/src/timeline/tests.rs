@@ -316,7 +316,7 @@ fn a_file_that_arrives_during_a_rewind_is_set_aside() {
 }
 
 /// A kill in the middle of a rewind leaves a store that can be checked, read and backed up as it is
-/// after the rewind, before anybody opens it.
+/// after the rewind, before it is opened.
 #[test]
 fn a_store_whose_rewind_was_cut_off_is_checked_read_and_backed_up() {
     let (mut interrupted, mut operations) = (0, 0);

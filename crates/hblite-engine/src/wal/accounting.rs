@@ -150,7 +150,7 @@ impl Accounting {
         self.regions.remove(name);
     }
 
-    /// Removes the oldest segments that are not needed.
+    /// Takes out the oldest segments, up to the first that is needed, and returns their numbers.
     pub(super) fn take_removable(&mut self) -> Vec<u64> {
         let needed = self.closed.iter().position(|segment| !segment.regions.is_empty());
         let count = needed.unwrap_or(self.closed.len());
@@ -158,7 +158,7 @@ impl Accounting {
         self.closed.drain(..count).map(|segment| segment.number).collect()
     }
 
-    /// Adds segments back that could not be removed.
+    /// Adds back segments whose files could not be removed.
     pub(super) fn put_back(&mut self, numbers: &[u64]) {
         for number in numbers.iter().rev() {
             assert!(self.closed.front().is_none_or(|first| number < &first.number));
@@ -166,7 +166,7 @@ impl Accounting {
         }
     }
 
-    /// The number of the oldest closed segment that is needed.
+    /// The number of the oldest closed segment that was not taken out.
     pub(super) fn oldest(&self) -> Option<u64> {
         self.closed.front().map(|segment| segment.number)
     }

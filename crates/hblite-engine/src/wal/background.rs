@@ -26,6 +26,7 @@ pub(super) struct Background {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
+/// Wakes the thread.
 #[derive(Debug, Default)]
 struct Bell {
     is_rung: AtomicBool,

@@ -64,7 +64,8 @@ pub(super) struct Chain {
     pub(super) segments: Vec<SegmentFile>,
     /// Numbers of files that are no longer part of the log.
     pub(super) left_over: Vec<u64>,
-    /// Numbers of files that apparently never were one; a salvage skips them.
+    /// Numbers of files that are damaged, or have records that do not belong to the log; a salvage
+    /// sets them aside.
     pub(super) strays: Vec<u64>,
     pub(super) highest_number: u64,
     /// What the head says; `None` if there is none.
@@ -72,7 +73,7 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// Finds the log in `dir`; with `head`, as it was when that was its head.
+    /// Finds the log in `dir`; with `head`, the log as it was when that head was current.
     pub(super) fn find(
         env: &Env,
         dir: &Path,
@@ -232,8 +233,8 @@ impl Finder<'_> {
         if is_there { Ok(self.header(number)?.ok()) } else { Ok(None) }
     }
 
-    /// From the newest segment back to the oldest that is needed; the result is oldest first, and
-    /// the number of the oldest that is needed.
+    /// Collects the segments, from the newest back to the oldest that is needed. Returns them, the
+    /// oldest first, and the number of the oldest that is needed.
     fn walk_back(&mut self) -> Result<(Vec<SegmentFile>, u64)> {
         let mut segments: Vec<SegmentFile> = Vec::new();
         let mut oldest_needed = 1;
@@ -258,7 +259,7 @@ impl Finder<'_> {
                     segments.push(*segment);
                     continue;
                 }
-                // Version 1 created a segment under its own name.
+                // Without a head, a kill during the creation of a segment leaves this.
                 Found::Unfinished if segments.is_empty() && self.head.is_none() => {
                     next = self.before(link.number);
                     continue;
@@ -353,7 +354,7 @@ impl Finder<'_> {
         })
     }
 
-    /// Reports a needed segment that is not what it must be. A salvage still reads its records if
+    /// Reports that a needed segment is missing or damaged. A salvage still reads its records if
     /// they can be identified, that is, if the salt is known.
     fn give_up(&mut self, link: Link, what: String) -> Result<Option<SegmentFile>> {
         let path = segment_path(self.dir, link.number);
@@ -392,7 +393,7 @@ impl Finder<'_> {
         Ok(has_records.then_some(SegmentFile { header, ..segment }))
     }
 
-    /// What the files outside the log are.
+    /// Sorts the files outside the log into leftovers and strays.
     fn sort_out_rest(&mut self, chain: &mut Chain, oldest_needed: u64) -> Result<()> {
         let listed: Vec<PathBuf> = self.salvaged.iter().map(|s| s.file.clone()).collect();
         let is_used = |number: u64| chain.segments.iter().any(|s| s.header.number == number);
@@ -404,7 +405,7 @@ impl Finder<'_> {
                 continue;
             }
             let what = match self.header(number)? {
-                // Without a head a torn tail leaves later segments behind.
+                // Version 1 has no head, so a torn tail leaves later segments behind.
                 Ok(header) if number < oldest_needed || header.lineage.is_none() => None,
                 Ok(header) if length <= header.size() => None,
                 Ok(_) => Some("the segment has records but does not belong to the log".to_owned()),

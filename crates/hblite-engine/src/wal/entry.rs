@@ -38,7 +38,7 @@ const _: () = assert!(EDIT_LENGTH_MIN == 23 && MARK_LENGTH == 25);
 pub struct EditOrigin {
     /// Milliseconds since 1970-01-01 UTC.
     pub write_time: i64,
-    /// Identifies a retry of the write.
+    /// Identifies the write, so that a retry of it is recognized.
     pub nonce: Option<Nonce>,
 }
 
@@ -58,9 +58,9 @@ pub struct WalEntry<'a> {
     pub region: &'a str,
     /// The position of the write in the order of its region.
     pub sequence_id: u64,
-    /// Milliseconds since 1970-01-01 UTC at the write.
+    /// The time of the write, in milliseconds since 1970-01-01 UTC.
     pub write_time: i64,
-    /// Identifies a retry of the write.
+    /// Identifies the write, so that a retry of it is recognized.
     pub nonce: Option<Nonce>,
     /// The number of its segment.
     pub segment: u64,

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_lies_beside_the_directory_of_its_log() {
+    fn a_head_is_next_to_the_directory_of_its_log() {
         assert_eq!(head_path(Path::new("/d/WALs")), Path::new("/d/WALs.head"));
         assert_eq!(temporary_path(Path::new("/d/WALs")), Path::new("/d/WALs.head.tmp"));
     }

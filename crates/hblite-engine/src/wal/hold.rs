@@ -1,7 +1,8 @@
 //! Keeps the log while a copy of it is made.
 //!
-//! While a [`SegmentHold`] lives, no segment is removed. It provides segments that get no more
-//! records: they can be copied or linked at any time, and are the log up to one moment.
+//! While a [`SegmentHold`] lives, no segment is removed. [`SegmentHold::seal`] returns segments
+//! that get no more records: together they are the log up to one moment, and they can be copied or
+//! linked at any time.
 //!
 //! Threads: any; several holds may live at once.
 
@@ -18,7 +19,7 @@ use super::segment::segment_path;
 use super::writer::Previous;
 use super::{ReplayReport, Wal};
 
-/// Keeps the segments of a log where they are.
+/// Prevents the removal of segments of a log until it is dropped.
 #[derive(Debug)]
 pub struct SegmentHold<'a> {
     wal: &'a Wal,

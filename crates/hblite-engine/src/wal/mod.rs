@@ -178,7 +178,7 @@ impl Wal {
         let segments = found.segments.iter().map(|segment| segment.closed.clone());
         let accounting = Accounting::with_segments(segments);
         let syncer = Syncer::new(env.clone(), dir.to_path_buf(), tail, accounting);
-        syncer.go_on(found.head.is_some(), found.unsynced());
+        syncer.resume(found.head.is_some(), found.unsynced());
         let wal = Self {
             syncer: Arc::new(syncer),
             background: Background::default(),
@@ -201,7 +201,8 @@ impl Wal {
         if found.left_over.is_empty() {
             return Ok(());
         }
-        // The head or a mark says so, but its process may have been killed before it synced.
+        // The head or a mark says that they are not needed, but the process that wrote it may have
+        // been killed before it synced it.
         self.sync_all()?;
         let dir = &self.syncer.dir;
         let named = Head::make_durable(self.syncer.env.fs.as_ref(), dir);
@@ -209,7 +210,7 @@ impl Wal {
         let is_newest = |number: &u64| found.head.is_none_or(|head| head.newest == *number);
         let is_empty = found.head.is_some_and(|head| head.state == HeadState::Empty);
         if !is_empty && found.left_over.iter().any(is_newest) {
-            // It may be removed only when the head names another one.
+            // The newest segment may be removed only when the head names another one.
             self.mark(Goal::Synced)?;
         }
         self.remove_segments(&found.left_over)?;
@@ -317,8 +318,9 @@ impl Wal {
         self.syncer.sync_all()
     }
 
-    /// An error if the log has failed, and refuses all that follows. Also checks whether the
-    /// store's directory is still in place, so this is called before files are created or removed.
+    /// Fails if the log has failed; it then refuses everything that follows. Also checks whether
+    /// the store's directory is still in place, so this is called before files are created or
+    /// removed.
     ///
     /// # Errors
     /// `RegionServerStopped` that says why.

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_segments_are_recognised_exactly() {
+    fn names_of_segments_are_recognized_exactly() {
         let path = segment_path(Path::new("/d/WALs"), 12);
         assert_eq!(path, Path::new("/d/WALs/hblite-wal.0000000012"));
         assert_eq!(segment_number("hblite-wal.0000000012"), Some(12));

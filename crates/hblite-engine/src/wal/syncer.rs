@@ -7,14 +7,14 @@
 //! background thread, which starts when it is first needed.
 //!
 //! Order: a segment is synced before its successor is created, so only the newest one can have
-//!        records that a power cut may take. What remains to be synced then is little, because the
-//!        background thread syncs a segment each time that it has grown by some megabytes.
-//! Failure: records whose write failed are taken back if the file is as it was before (see
-//!        [`super::output`]), and who waits for them gets an error: they are not in the log and
-//!        never will be. Those that no thread waits for (ASYNC_WAL) were acknowledged; they stay in
-//!        the tail and are written when that is possible again. Until then the log is stalled: it
-//!        takes no records that could add to them. After a failed sync it is unknown what is on the
-//!        disk, so all that follows is refused until the log is read again.
+//!        records that a power cut may take. Little remains to be synced then, because the
+//!        background thread syncs a segment each time that it has grown by a few megabytes.
+//! Failure: records whose write failed are undone if the file is as it was before (see
+//!        [`super::output`]), and the threads that wait for them get an error: the records are not
+//!        in the log and never will be. Those that no thread waits for (ASYNC_WAL) were
+//!        acknowledged; they stay in the tail and are written when that is possible again. Until
+//!        then the log is stalled: it accepts no further records. After a failed sync it is unknown
+//!        what is on the disk, so everything is refused until the log is read again.
 //! Locks: `progress` is held for moments; `io` by the leader while it writes; the tail's lock and
 //!        the accounting's may be taken under `io`, never the other way round.
 
@@ -45,9 +45,11 @@ const GATHER_MAX: Duration = Duration::from_millis(1);
 /// thread sleeps so long that its range is forgotten; if one does, it gets an error.
 const DROPPED_MAX: usize = 1000;
 
-/// States of a log: it accepts records; it has records to write first; it accepts nothing further.
+/// The state of a log that accepts records.
 const WORKS: u8 = 0;
+/// The state of a log that must write the records left by a failed write before it accepts others.
 const STALLED: u8 = 1;
+/// The state of a log that accepts nothing further.
 const FAILED: u8 = 2;
 
 /// What a waiting thread needs for its record.
@@ -72,7 +74,7 @@ pub(super) struct Syncer {
     synced: AtomicU64,
     /// Records up to here may have been undone.
     dropped_end: AtomicU64,
-    /// One of the constants above.
+    /// [`WORKS`], [`STALLED`] or [`FAILED`].
     state: AtomicU8,
     /// How many times a thread began to wait for a sync.
     sync_requests: AtomicU64,
@@ -100,8 +102,8 @@ struct Dropped {
 }
 
 impl Progress {
-    /// Records that these records were undone. Returns the end of the last one before them that was
-    /// not.
+    /// Notes that these records were undone. Returns the end of the last record before them that
+    /// was not.
     fn drop_records(&mut self, records: Range<u64>, failure: &Failure) -> u64 {
         if let Some(last) = self.dropped.back_mut().filter(|d| d.records.end == records.start) {
             last.records.end = records.end;
@@ -178,7 +180,7 @@ impl Syncer {
         Context { env: &self.env, accounting: &self.accounting }
     }
 
-    /// An error if the log has failed before.
+    /// Fails if the log has failed before.
     #[inline]
     pub(super) fn check(&self) -> Result<()> {
         if self.state.load(Ordering::Acquire) == FAILED {
@@ -187,7 +189,7 @@ impl Syncer {
         Ok(())
     }
 
-    /// An error if the log has failed before, or the store's directory is no longer in place.
+    /// Fails if the log has failed before, or the store's directory is no longer in place.
     pub(super) fn check_place(&self) -> Result<()> {
         self.check()?;
         if let Some(path) = self.watch.displaced_lock() {
@@ -196,13 +198,13 @@ impl Syncer {
         self.check()
     }
 
-    /// A failure if the store's directory, or the active segment, is no longer in place.
+    /// Fails if the store's directory, or the active segment, is no longer in place.
     fn look(&self, output: &Output) -> Outcome<()> {
         let displaced = self.watch.displaced_lock().or_else(|| output.displaced_segment());
         displaced.map_or(Ok(()), |path| Err(Failure::displaced(&path)))
     }
 
-    /// An error if the log accepts no records: it has failed, or it could not be written and still
+    /// Fails if the log accepts no records: it has failed, or it could not be written and still
     /// cannot be. This bounds the records left to be written.
     #[inline]
     pub(super) fn admit(&self) -> Result<()> {
@@ -305,7 +307,7 @@ impl Syncer {
             }
             Ok(_) => {}
             Err(failure) if !failure.is_undone => self.fail(progress, failure.message()),
-            // Remembered already.
+            // `write_out` has noted the records that were undone.
             Err(_) => {}
         }
         if progress.waiting_for_write + progress.waiting_for_sync > 0 {
@@ -342,7 +344,7 @@ impl Syncer {
         }
         let before = self.written.swap(position, Ordering::Release);
         assert!(before <= position, "the log grows: {before} to {position}");
-        // Fails if the log works, the usual case, or has failed.
+        // Changes nothing if the log works, which is the usual case, or has failed.
         let _ = self.state.compare_exchange(STALLED, WORKS, Ordering::AcqRel, Ordering::Relaxed);
         if goal == Goal::Synced {
             if self.progress.lock().waiting_for_write > 0 {
@@ -406,7 +408,7 @@ impl Syncer {
 
     /// Continues after an existing log. The next sync, and the next segment, begin by making
     /// durable the parts of its segments that may not be: everything after each of `starts`.
-    pub(super) fn go_on(&self, has_head: bool, starts: impl IntoIterator<Item = LogPosition>) {
+    pub(super) fn resume(&self, has_head: bool, starts: impl IntoIterator<Item = LogPosition>) {
         let paths =
             starts.into_iter().map(|start| (segment_path(&self.dir, start.segment), start.offset));
         let output = &mut self.io.lock().output;

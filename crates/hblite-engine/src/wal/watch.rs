@@ -39,7 +39,7 @@ impl Watch {
         Self { lock: OnceLock::new(), began: Instant::now(), looked_at: AtomicU64::new(0) }
     }
 
-    /// Watches the lock of the store, a file at `path`. Only the first call counts.
+    /// Watches the lock of the store, a file at `path`. Later calls have no effect.
     pub(super) fn watch(&self, file: Weak<dyn FileLock>, path: PathBuf) {
         let _ = self.lock.set(Lock { file, path });
     }

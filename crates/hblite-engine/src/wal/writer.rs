@@ -260,7 +260,7 @@ impl Tail {
         self.keep_for_retry(start, region, sequence_id);
     }
 
-    /// Returns where in the buffer the record begins.
+    /// Appends a record; returns where in the buffer it begins.
     #[inline]
     fn append_record(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> usize {
         let before = self.unwritten.bytes.len();

@@ -120,7 +120,7 @@ impl<'a> Filters<'a> {
         let last = self.reader.file_info(file_info::LAST_BLOOM_KEY);
         let is_last = general.is_none() || last == Some(self.last_key.as_slice());
         self.check_bloom(is_last, at, || {
-            "file info does not give the last key of the general filter".to_owned()
+            "file info gives another last key than the general filter".to_owned()
         })?;
         let is_described = self.reader.described_bloom_type() != BloomType::None;
         self.check_bloom(is_described == general.is_some(), at, || {

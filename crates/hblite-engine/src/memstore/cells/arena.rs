@@ -1,6 +1,6 @@
 //! Bump-allocated memory for cells: the one place of the memstore with `unsafe` code.
 //!
-//! Layout of a stored cell, without padding, numbers of the header in native order:
+//! Layout of a stored cell, without padding; the numbers of the header are in native byte order:
 //!
 //! ```text
 //! u64 sequence id | u32 tags length | u32 repeat and comparator     (header)
@@ -19,7 +19,7 @@
 //! 2. A range of a chunk is reserved by one `fetch_add`, so it belongs to one writer, and is
 //!    written before the pointer to it is handed out. Afterwards it is never written.
 //! 3. A [`CellPointer`] is used only while its arena, or the buffer of its search key, is alive.
-//!    Only the siblings of this file see pointers; `super` says how they uphold this.
+//!    Only the sibling modules see pointers; `super` says how they uphold this.
 //!
 //! Threads: every method may be called from any thread; reserving does not lock, except where a
 //! new chunk is needed.
@@ -39,7 +39,7 @@ use hblite_model::cell::{CellComparator, CellRef, KEY_VALUE_HEADER_SIZE};
 const CHUNK_SIZE_MIN: usize = 4 << 10;
 /// Bytes of the largest chunk that cells share.
 const CHUNK_SIZE_MAX: usize = 1 << 20;
-/// The most that a pool keeps, which an idle store holds.
+/// Maximum bytes that a pool keeps, and with it an idle store.
 const POOL_SIZE_MAX: usize = 16 << 20;
 /// Larger cells get a chunk of their own.
 const SHARED_CELL_SIZE_MAX: usize = CHUNK_SIZE_MAX / 4;
@@ -51,7 +51,7 @@ const REPEAT_AT: usize = 12;
 /// The bit of `repeat and comparator` that stands for the order of hbase:meta.
 const META_FLAG: u32 = 1 << 31;
 
-/// What stands in front of the key of `cell`, with repeat 0.
+/// The bytes in front of the key of `cell`, with repeat 0.
 fn preamble(cell: &CellRef<'_>, comparator: CellComparator) -> [u8; PREAMBLE_SIZE] {
     let length = |part: &[u8]| u32::try_from(part.len()).expect("parts of a cell are under 4 GiB");
     let flag = if comparator == CellComparator::Meta { META_FLAG } else { 0 };
@@ -77,8 +77,8 @@ pub(super) fn write_search_key(
     }
 }
 
-/// Chunks for arenas to come: memory that the process has used before need not be mapped and zeroed
-/// by the operating system again (HBase's `ChunkCreator` pools for that reason).
+/// Chunks for later arenas: memory that the process has used before need not be mapped and zeroed
+/// by the operating system again (HBase's `ChunkCreator` pools chunks for the same reason).
 ///
 /// Threads: any.
 #[derive(Default)]
@@ -264,7 +264,7 @@ impl Chunk {
             return Self { start, capacity, pages: Some(pages), used: AtomicUsize::new(used) };
         }
         let layout = Self::layout(capacity);
-        // SAFETY: the layout has a size: a stored cell has a header at least.
+        // SAFETY: the layout has a size: a stored cell has at least a header.
         let start = unsafe { alloc(layout) };
         let Some(start) = NonNull::new(start) else {
             handle_alloc_error(layout);

@@ -76,9 +76,9 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         match paused.step {
             RowStep::Skipping => {
                 // The steps that skip rows count their own work.
-                let is_behind = self.skip_row()?;
+                let is_passed = self.skip_row()?;
                 *budget = self.piece;
-                Ok(if is_behind { Found::Skipped } else { Found::Paused })
+                Ok(if is_passed { Found::Skipped } else { Found::Paused })
             }
             RowStep::Joining => {
                 *budget = paused.budget.resumed(&work);

@@ -110,7 +110,7 @@ impl Store {
         // removed.
         let is_due =
             || trigger == CompactionTrigger::Background && self.is_major_compaction_due(files);
-        // And values that are elsewhere are brought in, so that all else finds them.
+        // Values in other files are brought into the store's own, so that other readers find them.
         let is_incomplete = |file: &Arc<StoreFile>| file.mob_files().is_some();
         let has_references = files.iter().any(|file| file.is_reference() || is_incomplete(file));
         let is_major = trigger == CompactionTrigger::Requested(CompactionKind::Major);
@@ -175,7 +175,7 @@ impl Store {
             CompactionScanner::new(sources, &self.scan_info, scan_type, read_point, now)?
                 .with_earliest_put_timestamp(earliest_put.unwrap_or(i64::MAX))
                 .stopped_by(&is_stopped);
-        if is_all && let Some(sequence_id) = oldest_needed_by_nobody(files, now) {
+        if is_all && let Some(sequence_id) = unneeded_sequence_id_max(files, now) {
             scanner = scanner.clearing_sequence_ids(sequence_id.min(read_point));
         }
         let mut unseen = 0;
@@ -223,16 +223,16 @@ impl Store {
         drop(self.wait_for_compaction());
     }
 
-    /// The region is back in service.
+    /// Allows compactions again: the region is back in service.
     pub(crate) fn allow_compactions(&self) {
         self.is_compaction_stopped.store(false, Ordering::Relaxed);
     }
 }
 
 /// Sequence ids up to this one are no longer needed: their cells are in files that are
-/// older than HBase keeps ids (`hbase.hstore.compaction.keep.seqId.period`). Of two equal keys the
-/// higher id wins, and NEW_VERSION_BEHAVIOR goes by them, so younger ids stay.
-fn oldest_needed_by_nobody(files: &[Arc<StoreFile>], now: i64) -> Option<u64> {
+/// older than HBase keeps ids (`hbase.hstore.compaction.keep.seqId.period`). Newer ids stay: of two
+/// equal keys the one with the higher id wins, and NEW_VERSION_BEHAVIOR depends on ids.
+fn unneeded_sequence_id_max(files: &[Arc<StoreFile>], now: i64) -> Option<u64> {
     let is_old =
         |file: &&Arc<StoreFile>| file.since().is_some_and(|time| time < now - SEQUENCE_IDS_KEPT_MS);
     files.iter().filter(is_old).map(|file| file.cell_sequence_id_max()).max()

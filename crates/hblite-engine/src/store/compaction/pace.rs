@@ -1,7 +1,7 @@
 //! How fast a compaction writes.
 //!
-//! Otherwise a background compaction would occupy the disk and the processor's caches, and current
-//! reads and writes would wait for it.
+//! Without a limit, a background compaction would occupy the disk and the processor's caches, and
+//! current reads and writes would wait for it.
 //!
 //! Source: HBase's `PressureAwareCompactionThroughputController`.
 

@@ -2,8 +2,8 @@
 //!
 //! Of all runs of adjacent files (by age) that keep the ratio, the one with the most files wins,
 //! and among those the smallest. A run keeps the ratio if none of its files is larger than the
-//! ratio times the others together: so a file is rewritten only together with files of its own
-//! size, and each cell a logarithmic number of times.
+//! ratio times the others together. So a file is rewritten only together with files of about its
+//! own size, and each cell a logarithmic number of times.
 
 /// The settings of the policy.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Reads the values that HBase keeps outside of a store file. See `store/mob.rs`.
 //!
-//! A value is read when the scan reaches its cell, and kept until it reaches the next one. Files
-//! that were used last stay open.
+//! A value is read when the scan reaches its cell, and kept until it reaches the next one. The
+//! files that were used most recently stay open.
 //!
 //! Threads: belongs to one scan.
 
@@ -14,7 +14,7 @@ use hblite_model::{Error, Exception, Result};
 
 use crate::store::mob::{self, MobFiles};
 
-/// Neighbouring cells were often written in the same few flushes.
+/// Maximum number of open files. Neighboring cells were often written in the same few flushes.
 const OPEN_FILES_MAX: usize = 8;
 
 /// The values of a store file's references.
@@ -83,7 +83,7 @@ impl MobValues {
     /// Reads the value of a cell of the store file.
     ///
     /// # Errors
-    /// `CorruptHFile` if the file that the cell refers to lacks it, and as of a read.
+    /// `CorruptHFile` if the file that the cell refers to lacks the value; those of reading it.
     pub(super) fn read(&mut self, cell: &CellRef<'_>) -> Result<()> {
         self.is_reference = false;
         let Some(target) = mob::target(cell.value(), cell.tags()) else { return Ok(()) };

@@ -107,8 +107,8 @@ impl<'a> Needs<'a> {
             Direction::Reverse => (self.scan.stop_row(), self.scan.start_row()),
         };
         let compare = |left, right| self.comparator.compare_rows(left, right);
-        let is_behind = !greatest.is_empty() && compare(key::row(first), greatest).is_gt();
-        !is_behind && (smallest.is_empty() || compare(key::row(last), smallest).is_ge())
+        let is_after = !greatest.is_empty() && compare(key::row(first), greatest).is_gt();
+        !is_after && (smallest.is_empty() || compare(key::row(last), smallest).is_ge())
     }
 
     fn may_find_in_bloom(&self, reader: &HFileReader) -> Result<bool> {

@@ -18,7 +18,7 @@ use crate::store::store_file::{Half, StoreFile};
 pub(crate) struct StoreFileScanner {
     scanner: HFileScanner,
     comparator: CellComparator,
-    /// The part of the file that counts; `None`: all of it.
+    /// The part of the file that is visible; `None`: all of it.
     bounds: Option<Box<Bounds>>,
     /// Cells with a greater sequence id are not visible; `None`: all are.
     read_point: Option<u64>,
@@ -165,7 +165,7 @@ impl StoreFileScanner {
         Ok(is_at_cell)
     }
 
-    /// Whether the source shows every cell of the file, and as it is but for the sequence id.
+    /// Whether the source shows every cell of the file, unchanged except for the sequence id.
     #[inline]
     fn shows_all(&self) -> bool {
         let has_values = || self.changes.as_ref().is_some_and(|changes| changes.values.is_some());
@@ -248,7 +248,7 @@ impl KeyValueScanner for StoreFileScanner {
             }
         }
         match self.scanner.step_to_row_start(WALK_CELLS_MAX) {
-            Some(behind) => Ok(WalkedBack::AtStart { behind }),
+            Some(after) => Ok(WalkedBack::AtStart { after }),
             None => walk_back_by_steps(self, 0, row),
         }
     }

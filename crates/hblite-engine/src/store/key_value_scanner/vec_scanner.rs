@@ -20,7 +20,7 @@ pub(crate) struct VecScanner {
 }
 
 impl VecScanner {
-    /// The cells are sorted here.
+    /// A scanner over `cells`, which it sorts.
     pub(crate) fn new(mut cells: Vec<Cell>, read_point: u64) -> Self {
         cells.sort_by(|left, right| {
             CellComparator::Default.compare(&left.as_ref(), &right.as_ref())

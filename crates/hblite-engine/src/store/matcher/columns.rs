@@ -149,7 +149,7 @@ impl ExplicitColumnTracker {
         }
     }
 
-    /// The rest of the column `qualifier` is not needed.
+    /// Records that the rest of the column `qualifier` is not needed.
     pub(super) fn finish_column(&mut self, qualifier: &[u8]) {
         while let Some(wanted) = self.columns.get(self.index) {
             let order = qualifier.cmp(wanted);
@@ -213,7 +213,7 @@ impl WildcardColumnTracker {
         self.last_version = (timestamp, CellType::Put.code());
     }
 
-    /// Markers pass through here too, but do not count as versions.
+    /// Counts a version and decides on it. Markers pass through here too, but do not count.
     ///
     /// # Errors
     /// If the columns do not ascend: the store contains a cell of another family, or a file is

@@ -24,7 +24,7 @@ pub(crate) enum ScanType {
     CompactRetainDeletes,
 }
 
-/// What a flush or compaction knows besides the family.
+/// What a flush or compaction knows in addition to the family.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CompactionSettings {
     /// How markers are treated.
@@ -74,7 +74,7 @@ impl CompactionMatcher {
         self.settings.earliest_put_timestamp = timestamp;
     }
 
-    /// A new row begins.
+    /// Begins a new row.
     #[inline]
     pub(crate) fn begin_row(&mut self) {
         self.trackers.reset();

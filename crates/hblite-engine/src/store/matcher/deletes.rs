@@ -39,7 +39,7 @@ impl DeleteTracker {
             && self.family_version_timestamps.is_empty()
     }
 
-    /// Removes the markers: between rows.
+    /// Removes the markers; called between rows.
     #[inline]
     pub(super) fn reset(&mut self) {
         self.family_timestamp = None;

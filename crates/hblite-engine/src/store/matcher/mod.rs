@@ -9,7 +9,7 @@
 //! - or, for families with NEW_VERSION_BEHAVIOR, one tracker that does both
 //!   ([`new_version_behavior`]).
 //!
-//! Surprising behaviour is intentional: versions are counted after deletes and after the time
+//! Surprising behavior is intentional: versions are counted after deletes and after the time
 //! range, and filters run before the last count of versions, as in Apache HBase 2.6 (package
 //! `org.apache.hadoop.hbase.regionserver.querymatcher`).
 //!
@@ -57,7 +57,7 @@ fn is_cell_expired(cell: &CellRef<'_>, now: i64) -> bool {
     !cell.tags().is_empty() && is_tag_expired(cell, now)
 }
 
-/// The first TTL tag counts.
+/// [`is_cell_expired`] for a cell with tags. The first TTL tag counts.
 #[cold]
 fn is_tag_expired(cell: &CellRef<'_>, now: i64) -> bool {
     TagIter::new(cell.tags())

@@ -82,7 +82,7 @@ impl Span {
         self.version_deletes.get(&timestamp)?.range(sequence_id..).next().copied()
     }
 
-    /// Counts a put as visible up to `until`; false if VERSIONS others were so before it.
+    /// Counts a put as visible up to `until`; false if VERSIONS others were visible before it.
     fn count_put(&mut self, sequence_id: u64, until: u64, versions_max: usize) -> bool {
         if until < sequence_id {
             return true;

@@ -186,7 +186,7 @@ impl Trackers {
         }
     }
 
-    /// The rest of the column of `cell` is not needed.
+    /// Records that the rest of the column of `cell` is not needed.
     pub(super) fn finish_column(&mut self, cell: &CellRef<'_>) {
         if let Self::Explicit { columns, .. } = self {
             columns.finish_column(cell.qualifier());

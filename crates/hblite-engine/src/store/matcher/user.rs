@@ -85,7 +85,7 @@ impl UserScanMatcher {
         }
     }
 
-    /// The rules of this scan, if it has no others; otherwise `None`.
+    /// The plain rules, if no other rules apply to this scan.
     pub(crate) fn plain_rules(&self) -> Option<PlainRules> {
         let limits = self.trackers.wildcard_limits()?;
         let is_plain =
@@ -113,7 +113,7 @@ impl UserScanMatcher {
         self.trackers.resume_markers(qualifier, family, column);
     }
 
-    /// A new row begins.
+    /// Begins a new row.
     #[inline]
     pub(crate) fn begin_row(&mut self) {
         self.trackers.reset();

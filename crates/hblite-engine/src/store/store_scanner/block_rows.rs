@@ -89,9 +89,9 @@ impl<S: KeyValueScanner> StoreScanner<S> {
             return Ok(0);
         };
         let (rules, visited) = (plain.rules(), VisitedRows { rows: 1, cells: 0 });
-        let (cells, at, (before, behind)) = (place.cells, place.at, place.row);
-        let behind = if is_reverse { behind } else { cells.len() - 1 - at };
-        if at + behind >= cells.len() {
+        let (cells, at, (before, after)) = (place.cells, place.at, place.row);
+        let after = if is_reverse { after } else { cells.len() - 1 - at };
+        if at + after >= cells.len() {
             return Ok(0);
         }
         // Moved out, because the loop borrows its key and its end writes another one.
@@ -105,7 +105,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         let previous = Some(previous);
         let is_beyond = |_: &[u8]| true;
         let mut rows = BlockRows { cells, rules, rows_max: 1, is_beyond, sink, previous, visited };
-        let wanted = (behind + 1).min(usize::try_from(cells_max).unwrap_or(usize::MAX));
+        let wanted = (after + 1).min(usize::try_from(cells_max).unwrap_or(usize::MAX));
         let read = (at..at + wanted).take_while(|cell| rows.read(*cell)).count();
         let Some(previous) = rows.previous.filter(|_| read > 0) else {
             plain.column = last;
@@ -116,9 +116,9 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         plain.spare_key = last.key;
         self.cursor.cells_examined += read as u64;
         // The scanner has to be at a cell of the block, if only at the last one that was read.
-        let is_read = read > behind;
-        let steps = if is_read { behind } else { read };
-        self.cursor.heap.move_in_block(at + steps, (before + steps, behind - steps), read as u64);
+        let is_read = read > after;
+        let steps = if is_read { after } else { read };
+        self.cursor.heap.move_in_block(at + steps, (before + steps, after - steps), read as u64);
         if is_read {
             self.cursor.step()?;
         }
@@ -184,9 +184,9 @@ impl<C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'_, '_, C, F> {
     }
 
     fn read_backward(&mut self, place: BlockPlace<'_>) -> End {
-        let (before, behind) = place.row;
+        let (before, after) = place.row;
         let mut first = place.at - before;
-        let mut last = place.at + behind;
+        let mut last = place.at + after;
         if before > 0 || last >= self.cells.len() {
             return End { at: place.at, row: place.row, is_read: false };
         }

@@ -36,7 +36,7 @@ pub(super) struct CurrentRow {
 enum Place {
     /// After it; the next row is not known yet.
     #[default]
-    Behind,
+    After,
     /// It is its first cell.
     AtStart,
     /// In it or after it.
@@ -52,10 +52,10 @@ impl CurrentRow {
         self.place = Place::AtStart;
     }
 
-    /// The scan is beyond the row.
+    /// Leaves the row: the scan is beyond it.
     #[inline]
     pub(super) fn leave(&mut self) {
-        self.place = Place::Behind;
+        self.place = Place::After;
     }
 
     /// Begins to read the row; false if it has already begun.
@@ -126,7 +126,7 @@ impl<S: KeyValueScanner> StoreCursor<S> {
         let (row, family, mut qualifier) =
             (key::row(current), key::family(current), key::qualifier(current));
         if qualifier.is_empty() {
-            return self.go_behind_equal_keys();
+            return self.go_past_equal_keys();
         }
         let (mut timestamp, mut type_code) = (i64::MIN, CellType::MINIMUM);
         if let Some(hint) = hint {
@@ -147,9 +147,9 @@ impl<S: KeyValueScanner> StoreCursor<S> {
         self.heap.reseek(&self.key).map(drop)
     }
 
-    /// Markers of the family are between the versions of the empty qualifier, and are needed for
-    /// the columns after it: only repetitions of the current key are skipped.
-    fn go_behind_equal_keys(&mut self) -> Result<()> {
+    /// Skips only repetitions of the current key: markers of the family are between the versions of
+    /// the empty qualifier, and are needed for the columns after it.
+    fn go_past_equal_keys(&mut self) -> Result<()> {
         if let Some(current) = self.heap.current_key() {
             self.key.extend_from_slice(current);
         }

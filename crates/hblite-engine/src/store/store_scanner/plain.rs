@@ -107,7 +107,7 @@ impl PlainRows {
         self.rules
     }
 
-    /// The next cell continues the row of the last column.
+    /// Records that the next cell continues the row of the last column.
     pub(super) fn resume(&mut self) {
         self.is_paused = true;
     }
@@ -155,7 +155,7 @@ impl LastColumn {
         is_wanted
     }
 
-    /// The row, family length and family have the same places as in a whole key.
+    /// The row of the column: it has the same place as in a whole key.
     #[inline]
     fn row(&self) -> &[u8] {
         key::row(&self.key)

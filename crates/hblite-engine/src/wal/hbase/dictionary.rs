@@ -7,7 +7,7 @@
 //!
 //! A new entry takes the next free slot or, if all are taken, that of the least recently used
 //! entry; adding and reading count as uses. The empty entry is never kept. Writer and reader follow
-//! the same rules and so agree. Source: HBase's `LRUDictionary`, `Dictionary`,
+//! the same rules, so their dictionaries agree. Source: HBase's `LRUDictionary`, `Dictionary`,
 //! `CompressionContext`.
 
 use super::input::{Decoded, Input};

@@ -139,9 +139,10 @@ impl HBaseLogs {
         self.files.is_empty()
     }
 
-    /// Passes on the entries of the regions that `is_wanted` selects.
+    /// Passes the entries of the regions that `is_wanted` selects to `sink`.
     ///
-    /// As for [`HBaseLogs::survey`]; errors of `sink`.
+    /// # Errors
+    /// As [`HBaseLogs::survey`]; those of `sink`.
     pub(crate) fn replay(
         &self,
         fs: &dyn FileSystem,
@@ -168,7 +169,7 @@ impl HBaseLogs {
     /// Moves the logs to `oldWALs/`, durably. Nothing in them is needed any longer.
     ///
     /// # Errors
-    /// `Io`; those before are moved.
+    /// `Io`; the logs before the one that failed have been moved.
     pub(crate) fn retire(&self, fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
         if self.files.is_empty() {
             return Ok(());
@@ -289,7 +290,7 @@ fn recovered_edits(fs: &dyn FileSystem, region: &Path, files: &mut Vec<LogFile>)
         }
         if name.parse::<u64>().is_err() {
             let message = format!(
-                "{} is among the recovered edits of a region, and is none that hblite can read. \
+                "{} is among the recovered edits of a region, but hblite cannot read it. \
                  Nothing was changed; {REMEDY}",
                 path.display()
             );
