@@ -129,7 +129,25 @@ pub trait TableBackend: Debug + Send + Sync {
         check: &CheckAndMutate,
         nonce: Option<Nonce>,
     ) -> Result<CheckAndMutateResult>;
+    fn write_buffer(&self) -> WriteBuffer;
     fn batch(&self, actions: &[Action]) -> Result<Vec<Result<ActionResult>>>;
+}
+
+/// When a [`BufferedMutator`](crate::BufferedMutator) sends its writes, unless its caller says
+/// otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WriteBuffer {
+    /// The bytes of cells at which it does.
+    pub size_max_bytes: usize,
+    /// The age of the oldest write at which it does; `None` for no limit.
+    pub age_max: Option<Duration>,
+}
+
+impl Default for WriteBuffer {
+    /// HBase's defaults: 2 MiB, and no limit of age.
+    fn default() -> Self {
+        Self { size_max_bytes: 2 << 20, age_max: None }
+    }
 }
 
 /// The rows of one scan as a [`ResultScanner`](crate::ResultScanner) sees them.

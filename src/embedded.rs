@@ -15,7 +15,7 @@ use hblite_model::{
 };
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
-use crate::backend::{Backend, Rows, TableBackend};
+use crate::backend::{Backend, Rows, TableBackend, WriteBuffer};
 use crate::embedded_scanner::EmbeddedScanner;
 
 /// A store that this process has open.
@@ -323,6 +323,10 @@ impl TableBackend for EmbeddedTable {
         nonce: Option<Nonce>,
     ) -> Result<CheckAndMutateResult> {
         self.now(|table| table.check_and_mutate(check, nonce))
+    }
+
+    fn write_buffer(&self) -> WriteBuffer {
+        WriteBuffer::default()
     }
 
     fn batch(&self, actions: &[Action]) -> Result<Vec<Result<ActionResult>>> {

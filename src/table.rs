@@ -233,7 +233,7 @@ impl Table {
 impl Table {
     /// A buffer that collects writes and sends them in batches.
     pub fn buffered_mutator(&self) -> BufferedMutator {
-        BufferedMutator::new(self.clone())
+        BufferedMutator::new(self.clone(), self.handle.write_buffer())
     }
 }
 

@@ -3,11 +3,13 @@
 //! Method: small programs on stores in memory, through the public API only.
 
 use std::ops::ControlFlow;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use hblite::{
     Action, Append, BufferedMutator, CheckAndMutate, ColumnFamilyDescriptor, Connection,
-    EngineOptions, Error, ErrorKind, Exception, Get, Increment, Options, Put, RowMutations, Scan,
-    Table, TableDescriptor,
+    EngineOptions, Error, ErrorKind, Exception, FailedMutations, Get, Increment, Options, Put,
+    RowMutations, Scan, Table, TableDescriptor,
 };
 
 fn table_with(connection: &Connection, splits: &[&str]) -> Table {
@@ -150,6 +152,67 @@ fn writes_of_a_buffer_that_fail_come_back_with_their_errors() {
     assert!(writes.is_empty());
     writes.flush().unwrap();
     assert_eq!(Error::from(failures).exception(), Exception::NoSuchColumnFamily);
+}
+
+/// Polls until the condition holds; fails if it does not within 30 seconds.
+fn wait_until(is_met: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !is_met() {
+        assert!(began.elapsed() < Duration::from_secs(30), "it never happened");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn buffered_writes_are_sent_at_their_age() {
+    let connection = hblite::open_in_memory().unwrap();
+    let table = table_with(&connection, &[]);
+    let age = Duration::from_millis(5);
+    let mut writes = table.buffered_mutator().with_age_max(age);
+    assert_eq!(writes.age_max(), Some(age));
+    for row in ["a", "b"] {
+        writes.mutate(put(row, "1")).unwrap();
+        wait_until(|| writes.is_empty());
+        assert!(table.exists(&Get::new(row)).unwrap(), "{row}");
+    }
+    // What fails in the background is reported by the next call, unless this one was slower.
+    let failures = writes.mutate(Put::new("c").add("none", "q", "v")).err();
+    wait_until(|| writes.is_empty());
+    let failures = failures.or_else(|| writes.flush().err()).unwrap();
+    assert_eq!(failures.failed()[0].mutation.row(), b"c");
+    writes.close().unwrap();
+    // The thread ends with the buffer; what was too young is sent.
+    let mut writes = table.buffered_mutator().with_age_max(Duration::from_secs(3_600));
+    writes.mutate(put("d", "1")).unwrap();
+    drop(writes);
+    assert_eq!(rows(&table), ["a", "b", "d"]);
+}
+
+#[test]
+fn a_listener_gets_the_writes_that_fail() {
+    let connection = hblite::open_in_memory().unwrap();
+    let table = table_with(&connection, &[]);
+    let (sender, failed) = mpsc::channel();
+    let listener = move |failures: FailedMutations| {
+        let is_for_caller = failures.failed().len() > 1;
+        for one in failures.failed() {
+            sender.send(one.mutation.row().to_vec()).unwrap();
+        }
+        if is_for_caller { Err(failures) } else { Ok(()) }
+    };
+    let bad = |row: &str| Put::new(row).add("none", "q", "v");
+    let mut writes = table.buffered_mutator().with_error_listener(listener);
+    writes.mutate(bad("a")).unwrap();
+    writes.mutate(put("b", "1")).unwrap();
+    writes.flush().unwrap();
+    assert_eq!(failed.try_recv().unwrap(), b"a");
+    writes.mutate(bad("c")).unwrap();
+    writes.mutate(bad("d")).unwrap();
+    assert_eq!(writes.flush().unwrap_err().failed().len(), 2);
+    writes.mutate(bad("e")).unwrap();
+    drop(writes);
+    assert_eq!(failed.iter().collect::<Vec<_>>(), [b"c", b"d", b"e"]);
+    assert_eq!(rows(&table), ["b"]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hblite::backend::{Backend, Rows, ScannerBackend, TableBackend, unsupported};
+use hblite::backend::{Backend, Rows, ScannerBackend, TableBackend, WriteBuffer, unsupported};
 use hblite::{
     Action, ActionResult, BackupReport, BulkLoadOptions, BulkLoadReport, CellRef, CheckAndMutate,
     CheckAndMutateResult, ColumnFamilyDescriptor, CompactRequest, Connection, Delete, Error,
@@ -245,6 +245,10 @@ impl TableBackend for TapedTable {
         nonce: Option<Nonce>,
     ) -> Result<CheckAndMutateResult> {
         self.answer(format!("{check:?} {nonce:?}"), |table| table.check_and_mutate(check))
+    }
+
+    fn write_buffer(&self) -> WriteBuffer {
+        WriteBuffer::default()
     }
 
     fn batch(&self, _: &[Action]) -> Result<Vec<Result<ActionResult>>> {

@@ -11,7 +11,7 @@ use hblite_model::{
 };
 
 use super::runtime::Runtime;
-use crate::backend::{Rows, ScannerBackend, TableBackend};
+use crate::backend::{Rows, ScannerBackend, TableBackend, WriteBuffer};
 
 /// A table.
 #[derive(Debug)]
@@ -88,6 +88,14 @@ impl TableBackend for ClusterTable {
         nonce: Option<Nonce>,
     ) -> Result<CheckAndMutateResult> {
         self.runtime.run(self.table.check_and_mutate(check, nonce))
+    }
+
+    fn write_buffer(&self) -> WriteBuffer {
+        let settings = self.table.settings();
+        WriteBuffer {
+            size_max_bytes: settings.write_buffer_size_bytes,
+            age_max: settings.write_buffer_age_max,
+        }
     }
 
     fn batch(&self, actions: &[Action]) -> Result<Vec<Result<ActionResult>>> {

@@ -36,6 +36,12 @@ pub struct ClientSettings {
     /// The largest cell that may be written; 0 for no limit. Default 10 MiB
     /// (`hbase.client.keyvalue.maxsize`).
     pub cell_size_max_bytes: usize,
+    /// Bytes of cells at which a buffer of writes is sent. Default 2 MiB
+    /// (`hbase.client.write.buffer`).
+    pub write_buffer_size_bytes: usize,
+    /// Age of the oldest write at which a buffer of writes is sent. Default none
+    /// (`hbase.client.write.buffer.periodicflush.timeout.ms`).
+    pub write_buffer_age_max: Option<Duration>,
     /// Connections to each server. Default 1 (`hbase.client.ipc.pool.size`).
     pub connections_per_server: usize,
     /// The time limit for opening a connection. Default 10 s
@@ -79,6 +85,8 @@ impl Default for ClientSettings {
             scanner_caching: i32::MAX as u32,
             scanner_size_max_bytes: 2 << 20,
             cell_size_max_bytes: 10 << 20,
+            write_buffer_size_bytes: 2 << 20,
+            write_buffer_age_max: None,
             connections_per_server: 1,
             connect_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(120),
@@ -129,6 +137,13 @@ impl ClientSettings {
             }
             "hbase.client.keyvalue.maxsize" => {
                 self.cell_size_max_bytes = number(name, value, 0)? as usize;
+            }
+            "hbase.client.write.buffer" => {
+                self.write_buffer_size_bytes = number(name, value, 1)? as usize;
+            }
+            "hbase.client.write.buffer.periodicflush.timeout.ms" => {
+                let millis = u64::from(number(name, value, 0)?);
+                self.write_buffer_age_max = (millis > 0).then(|| Duration::from_millis(millis));
             }
             "hbase.client.ipc.pool.size" => {
                 self.connections_per_server = number(name, value, 1)? as usize;

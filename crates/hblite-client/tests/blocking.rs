@@ -109,6 +109,33 @@ fn a_table_is_restored_from_a_snapshot() {
 }
 
 #[test]
+fn the_settings_limit_the_size_and_age_of_buffered_writes() {
+    let (server, connection) = cluster();
+    connection.close().unwrap();
+    let url = format!("hbase+rpc://127.0.0.1:{}", server.ports().master);
+    let connection = ClusterOptions::new()
+        .set("hbase.client.write.buffer.periodicflush.timeout.ms", "5")
+        .set("hbase.client.write.buffer", "1000")
+        .connect(&url)
+        .unwrap();
+    let (sender, failed) = std::sync::mpsc::channel();
+    let mut writes =
+        connection.table("t").unwrap().buffered_mutator().with_error_listener(move |failures| {
+            sender.send(failures.into_failed()).unwrap();
+            Ok(())
+        });
+    assert_eq!(writes.size_max_bytes(), 1_000);
+    writes.mutate(Put::new("a").add("f", "q", "v")).unwrap();
+    writes.mutate(Put::new("b").add("nowhere", "q", "v")).unwrap();
+    let failed = failed.recv_timeout(std::time::Duration::from_secs(30)).unwrap();
+    let rows: Vec<&[u8]> = failed.iter().map(|one| one.mutation.row()).collect();
+    assert_eq!(rows, [b"b"]);
+    assert_eq!(failed[0].error.exception(), hblite::Exception::NoSuchColumnFamily);
+    writes.close().unwrap();
+    assert!(server.connection().table("t").unwrap().exists(&Get::new("a")).unwrap());
+}
+
+#[test]
 fn buffered_writes_arrive() {
     let (server, connection) = cluster();
     let mut writes = connection.table("t").unwrap().buffered_mutator().with_count_max(100);

@@ -25,6 +25,7 @@ pub use self::scan::ResultScanner;
 use self::region_call::RegionCall;
 use crate::error::Thrown;
 use crate::rpc::Answer;
+use crate::settings::ClientSettings;
 use crate::shared::Shared;
 
 /// How cells travel.
@@ -45,6 +46,11 @@ impl Table {
     /// The name.
     pub fn name(&self) -> &TableName {
         &self.name
+    }
+
+    /// The settings of the client.
+    pub fn settings(&self) -> &ClientSettings {
+        &self.shared.settings
     }
 
     /// Reads one row; empty if it does not exist.
