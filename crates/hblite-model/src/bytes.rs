@@ -1,11 +1,11 @@
 //! Bytes as HBase prints and reads them.
 //!
-//! `Bytes.toStringBinary`: printable ASCII stands for itself, every other byte and the backslash
-//! is `\xHH` with upper-case digits.
+//! The format is that of `Bytes.toStringBinary`: printable ASCII stands for itself. Every other
+//! byte, and the backslash, is `\xHH` with upper-case digits.
 
 use std::fmt::Write as _;
 
-/// The length of the common prefix of both.
+/// The length in bytes of the longest prefix that both have.
 #[inline]
 pub fn common_prefix_length(left: &[u8], right: &[u8]) -> usize {
     left.iter().zip(right).take_while(|(left, right)| left == right).count()

@@ -13,7 +13,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// An ordering of rows in this direction.
+    /// `ordering` as it is for a forward scan, reversed for a reverse one.
     #[inline]
     pub fn apply(self, ordering: Ordering) -> Ordering {
         match self {

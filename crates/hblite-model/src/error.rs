@@ -96,7 +96,7 @@ exceptions! {
     IllegalArgument = "java.lang.IllegalArgumentException", InvalidArgument;
     /// A number out of range.
     ArrayIndexOutOfBounds = "java.lang.ArrayIndexOutOfBoundsException", InvalidArgument;
-    /// Something cannot be done in the current state.
+    /// The operation is not possible in the current state.
     IllegalState = "java.lang.IllegalStateException", WrongState;
     /// An argument that must not be null.
     NullPointer = "java.lang.NullPointerException", InvalidArgument;
@@ -110,11 +110,11 @@ exceptions! {
     /// The family to alter does not exist.
     InvalidFamilyOperation =
         "org.apache.hadoop.hbase.InvalidFamilyOperationException", InvalidArgument;
-    /// A mutation is for another row than the call.
+    /// The row does not belong to the region of the call.
     WrongRow = "org.apache.hadoop.hbase.regionserver.WrongRegionException", NotServing;
     /// A mutation inside RowMutations is for another row.
     WrongRowIo = "org.apache.hadoop.hbase.client.WrongRowIOException", InvalidArgument;
-    /// A check failed its own rules (`CheckAndMutate`, sizes).
+    /// A request that fails HBase's sanity checks.
     FailedSanityCheck =
         "org.apache.hadoop.hbase.exceptions.FailedSanityCheckException", InvalidArgument;
     /// The table does not exist.
@@ -129,7 +129,7 @@ exceptions! {
     NamespaceNotFound = "org.apache.hadoop.hbase.NamespaceNotFoundException", NotFound;
     /// The namespace already exists.
     NamespaceExist = "org.apache.hadoop.hbase.NamespaceExistException", AlreadyExists;
-    /// A rule forbids it (a namespace that is not empty, a reserved one).
+    /// A rule forbids the change (of a reserved namespace, or one that is not empty).
     Constraint = "org.apache.hadoop.hbase.constraint.ConstraintException", InvalidArgument;
     /// This server does not serve the region.
     NotServingRegion = "org.apache.hadoop.hbase.NotServingRegionException", NotServing;
@@ -180,8 +180,8 @@ impl Exception {
 /// An error: what happened, HBase's exception class and message, and where applicable the position
 /// in a file.
 ///
-/// Messages are HBase's where HBase has one, without stack traces. They are for people; programs
-/// should use [`Error::kind`] or [`Error::exception`].
+/// Where HBase has a message for the case, the message is HBase's, without a stack trace. Messages
+/// are for people; programs should use [`Error::kind`] or [`Error::exception`].
 #[derive(Clone)]
 pub struct Error(Box<Inner>);
 
@@ -202,7 +202,7 @@ impl Error {
         Self(Box::new(Inner { exception, kind, message, file: None, offset: None, source: None }))
     }
 
-    /// A wrong request for which HBase throws a class that stands for something else, such as
+    /// An invalid request for which HBase throws a class that usually means something else, such as
     /// `IOException`.
     pub fn invalid_argument(exception: Exception, message: impl Into<String>) -> Self {
         Self::new(exception, message).with_kind(ErrorKind::InvalidArgument)
@@ -218,8 +218,8 @@ impl Error {
         Self::new(Exception::DoNotRetryIo, message)
     }
 
-    /// Stored bytes that do not have the form they should, for which HBase throws an
-    /// `IOException`. A caller that knows the file names it.
+    /// Stored bytes that are not in the expected form, for which HBase throws an `IOException`.
+    /// Use [`Error::corrupt`] where the file is known.
     pub fn malformed(message: impl Into<String>) -> Self {
         Self::new(Exception::Io, message).with_kind(ErrorKind::Corrupt)
     }
@@ -260,8 +260,8 @@ impl Error {
         }))
     }
 
-    /// The same error of another kind: an `IOException` of HBase that is not a failure of a file or
-    /// device.
+    /// The same error with another kind, for an `IOException` of HBase that is not a failure of a
+    /// file or device.
     #[must_use]
     pub fn with_kind(mut self, kind: ErrorKind) -> Self {
         self.0.kind = kind;

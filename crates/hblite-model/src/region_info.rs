@@ -24,7 +24,7 @@ pub struct RegionInfo {
     start_key: Vec<u8>,
     end_key: Vec<u8>,
     region_id: u64,
-    /// 0, except for a further location of the region.
+    /// 0 for the region itself; replicas have higher ids.
     replica_id: u16,
     /// Whether the region is the parent of two daughters.
     pub is_split: bool,
@@ -96,7 +96,7 @@ impl RegionInfo {
         Self::new(table.clone(), Self::MOB_START_KEY, b"", 0)
     }
 
-    /// The [`mob`](Self::mob) region with this full name, of whatever table.
+    /// The [`mob`](Self::mob) region with this full name; `None` if no table's region has it.
     pub fn mob_named(name: &[u8]) -> Option<Self> {
         let comma = name.iter().position(|byte| *byte == b',')?;
         let table = std::str::from_utf8(&name[..comma]).ok()?.parse().ok()?;

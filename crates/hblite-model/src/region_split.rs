@@ -1,12 +1,12 @@
 //! Where to split a new table: the algorithms of HBase's `RegionSplitter`.
 //!
 //! All of them divide a range of numbers into equal parts. They differ in how a row represents a
-//! number: as hexadecimal text, as decimal text, or as plain bytes. So the arithmetic works on the
-//! digits themselves, in base 16, 10 or 256, and has no largest number.
+//! number: as hexadecimal text, as decimal text, or as plain bytes. The arithmetic works on the
+//! digits themselves, in base 16, 10 or 256, so a number may have any length.
 
 use crate::error::{Error, Exception, Result};
 
-/// More regions are refused: the keys alone would fill the memory.
+/// The maximum number of regions of a split. The keys of more could fill the memory.
 pub const REGIONS_MAX: usize = 1 << 20;
 
 /// How rows are distributed over the key space.
@@ -114,7 +114,7 @@ pub fn split_bytes(
         if let Some(keys) = cut(&start, &width, regions, 256) {
             return Ok(keys);
         }
-        // Too narrow for that many keys: one more byte makes it 256 times as wide.
+        // The range is too narrow for that many keys: one more byte makes it 256 times as wide.
         start.push(0);
         end.push(0);
     }
@@ -189,8 +189,8 @@ fn to_text(digits: &[u8], base: u32) -> Vec<u8> {
     digits.iter().map(character).collect()
 }
 
-/// `minuend - subtrahend`, which must not be below zero, with one leading digit more so that
-/// [`add_one`] cannot overflow.
+/// `minuend - subtrahend`, which must not be negative. The result has one more leading digit, so
+/// that [`add_one`] cannot overflow.
 fn subtract(minuend: &[u8], subtrahend: &[u8], base: u32) -> Vec<u8> {
     let mut difference = vec![0; minuend.len() + 1];
     let mut borrow = 0;
@@ -213,7 +213,7 @@ fn add_one(number: &mut [u8], base: u32) {
     }
 }
 
-/// Adds `addend`, aligned at the last digit; the sum fits by the callers' ranges.
+/// Adds `addend`, aligned at the last digit. The callers' ranges ensure that the sum fits.
 fn add(number: &mut [u8], addend: &[u8], base: u32) {
     let mut carry = 0;
     let mut addend = addend.iter().rev();
@@ -227,7 +227,7 @@ fn add(number: &mut [u8], addend: &[u8], base: u32) {
 fn divide(number: &[u8], divisor: u64, base: u32) -> Vec<u8> {
     let mut remainder = 0_u64;
     let digits = number.iter().map(|digit| {
-        // Below divisor * base, and so far below 2^64 by REGIONS_MAX.
+        // Below divisor * base, which REGIONS_MAX keeps far below 2^64.
         let value = remainder * u64::from(base) + u64::from(*digit);
         remainder = value % divisor;
         (value / divisor) as u8

@@ -1,4 +1,4 @@
-//! One `with_` method for each field of some options.
+//! A macro that writes the `with_` methods of options.
 
 /// A method for each field that returns the options with that field set.
 #[doc(hidden)]

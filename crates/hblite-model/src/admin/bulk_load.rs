@@ -14,7 +14,7 @@ pub enum FileTransfer {
     /// Make hard links where the file system can, which takes no space. The files must not be
     /// written to from then on, not even in place.
     Link,
-    /// Link as [`FileTransfer::Link`], then remove the files from their folder.
+    /// Make links as [`FileTransfer::Link`] does, then remove the files from their folder.
     Move,
 }
 
@@ -24,8 +24,9 @@ pub enum FileTransfer {
 pub struct BulkLoadOptions {
     /// How files get into the store. Default: copied (HBase moves them).
     pub transfer: FileTransfer,
-    /// Whether the files count as newer than everything in the table. It matters for cells with
-    /// equal row, column, timestamp and type: without it, theirs lose. Memory is flushed first.
+    /// Whether the files count as newer than everything in the table. This matters for cells with
+    /// equal row, column, timestamp and type: if false, the cells of the table win. If true, memory
+    /// is flushed first.
     /// Default true (`hbase.mapreduce.bulkload.assign.sequenceNumbers`).
     pub assign_sequence_id: bool,
     /// Whether the content of every file is checked before anything is loaded: order, index,

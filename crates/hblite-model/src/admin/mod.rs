@@ -1,7 +1,7 @@
-//! What the administration of a store takes and returns, whichever engine serves it.
+//! The requests, options and reports of administrative calls.
 //!
-//! Requests, options and reports are plain values. The embedded engine and a client of a cluster
-//! fill in the same types, so a caller does not have to know which of the two it talks to.
+//! All are plain values. The embedded engine and a client of a cluster use the same types, so a
+//! caller does not have to know which of the two it talks to.
 
 mod backup;
 mod bulk_load;

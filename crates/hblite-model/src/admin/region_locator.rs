@@ -1,13 +1,14 @@
-//! How a gateway learns which server a region is on. Every thread may ask.
+//! How a gateway learns which server a region is on. Threads: any.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::RegionInfo;
 
-/// Gives the server of a region, in place of what the store itself says.
+/// Returns the server of a region, instead of the one that the store itself reports.
 ///
-/// A gateway in the process of a server names the servers that the server's clients see.
+/// A gateway that runs in the process of a server uses it to name the servers that the clients of
+/// that server see.
 #[derive(Clone)]
 pub struct RegionLocator(Arc<Locate>);
 

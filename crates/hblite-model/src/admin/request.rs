@@ -37,8 +37,8 @@ impl FlushRequest {
         Self { target: RequestTarget::Region(region.into()), family: None }
     }
 
-    /// Flushes only this family. The log keeps its entries of the other families, and with them
-    /// those of this one.
+    /// Flushes only this family. The log discards nothing then, because its entries may also
+    /// contain cells of the other families.
     #[must_use]
     pub fn with_family(mut self, family: impl Into<Vec<u8>>) -> Self {
         self.family = Some(family.into());

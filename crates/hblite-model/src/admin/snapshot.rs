@@ -3,18 +3,18 @@
 use crate::name::TableName;
 use crate::setters;
 
-/// Milliseconds per unit of a time to live.
+/// Milliseconds in a second, the unit of a time to live.
 const SECOND_MS: i64 = 1_000;
 
 /// How a snapshot was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum SnapshotKind {
-    /// Of a table that was disabled.
+    /// The table was disabled.
     Disabled,
     /// Memory was flushed first.
     #[default]
     Flush,
-    /// Of what was in files.
+    /// Memory was not flushed: the snapshot has only what was in files.
     SkipFlush,
 }
 
@@ -73,7 +73,7 @@ pub struct SnapshotDescription {
 }
 
 impl SnapshotDescription {
-    /// Whether it has expired.
+    /// Whether it has expired at `now_ms`, in milliseconds since 1970-01-01 UTC.
     pub fn has_expired(&self, now_ms: i64) -> bool {
         let seconds = self.time_to_live_s.and_then(|seconds| i64::try_from(seconds).ok());
         let lives = seconds.and_then(|seconds| seconds.checked_mul(SECOND_MS));

@@ -39,7 +39,7 @@ pub struct ScrubStatus {
 /// A store file that is damaged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedFile {
-    /// The table that it is of.
+    /// The table that the file belongs to.
     pub table: TableName,
     /// The encoded name of the region.
     pub region: String,
@@ -98,7 +98,7 @@ pub struct RegionLoad {
 pub struct RegionLocation {
     /// The region.
     pub region: RegionInfo,
-    /// `host:port` of its server. An embedded store has no server; it returns the name that it
-    /// has in hbase:meta.
+    /// `host:port` of its server. For an embedded store, which has no server, this is the name that
+    /// hbase:meta has for it.
     pub server: String,
 }

@@ -66,7 +66,7 @@ impl CellBuffer {
         self.spans.clear();
     }
 
-    /// Keeps the first `count` cells.
+    /// Keeps the first `count` cells; does nothing if there are no more than that.
     pub fn truncate(&mut self, count: usize) {
         if let Some(span) = self.spans.get(count) {
             self.bytes.truncate(span.start);
@@ -104,10 +104,10 @@ impl CellBuffer {
     /// contiguous bytes in the buffer's format: one copy instead of four.
     ///
     /// # Panics
-    /// If `serialized` has another size than the cell; as [`Self::push`].
+    /// If `serialized` and the cell differ in size; also as [`Self::push`].
     #[inline]
     pub fn push_stored(&mut self, cell: &CellRef<'_>, serialized: &[u8]) {
-        assert_eq!(serialized.len(), cell.serialized_size(), "these are other bytes");
+        assert_eq!(serialized.len(), cell.serialized_size(), "these are not the cell's bytes");
         let start = self.bytes.len();
         let tags = cell.tags();
         let tags_length = u16::try_from(tags.len()).expect("tags of a cell are under 64 KiB");
@@ -124,7 +124,7 @@ impl CellBuffer {
         });
     }
 
-    /// Appends a cell from its parts, without tags and sequence id.
+    /// Appends a cell from its parts, without tags or a sequence id.
     ///
     /// # Panics
     /// If row or family are too long for their length fields; see [`key::write`].
@@ -150,7 +150,7 @@ impl CellBuffer {
         self.spans.push(Span { start, key_length, value_length, tags_length: 0, sequence_id: 0 });
     }
 
-    /// The cell at `index`.
+    /// The cell at `index`; `None` if there are not that many.
     #[inline]
     pub fn get(&self, index: usize) -> Option<CellRef<'_>> {
         self.spans.get(index).map(|span| self.resolve(span))

@@ -1,6 +1,6 @@
 //! The order of cells.
 //!
-//! Order:  row, family, qualifier ascending as unsigned bytes (a prefix before what it begins),
+//! Order:  row, family, qualifier ascending as unsigned bytes (a prefix before longer strings),
 //!         timestamp descending, type code descending, sequence id descending.
 //! Source: HBase's `CellComparatorImpl` and, for hbase:meta, `MetaCellComparator`.
 //!
@@ -103,8 +103,9 @@ pub fn compare_versions(left: &[u8], right: &[u8]) -> Ordering {
 
 /// Compares two rows of hbase:meta: table, start key, then the region's id, each as bytes.
 ///
-/// No row has a single comma, but a scan may start at one, such as `t,`. HBase takes the whole row
-/// for its id then, so `t,` comes after `t,,1` and a scan that starts there misses the region.
+/// No row has only one comma, but a scan may start at such a key, for example `t,`. HBase then uses
+/// the whole key as the id, so `t,` comes after `t,,1` and a scan that starts there misses the
+/// region.
 fn compare_meta_rows(left: &[u8], right: &[u8]) -> Ordering {
     let (left_table, left_rest) = split_at_comma(left, |row| row.iter().position(|b| *b == b','));
     let (right_table, right_rest) =

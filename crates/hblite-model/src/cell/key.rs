@@ -40,7 +40,7 @@ pub fn row(key: &[u8]) -> &[u8] {
 
 /// The first 8 bytes of a row as a number; shorter rows are padded with zeros.
 ///
-/// A smaller number means a smaller row; equal numbers do not decide.
+/// A smaller number means a smaller row. Equal numbers say nothing about the order.
 #[inline]
 pub fn row_prefix(row: &[u8]) -> u64 {
     if let Some(bytes) = row.first_chunk::<8>() {
@@ -111,7 +111,7 @@ pub fn is_same_row(left: &[u8], right: &[u8]) -> bool {
     have_same_end && left == right
 }
 
-/// Length of the key of these parts.
+/// Length in bytes of the key of these parts.
 pub fn encoded_length(row: &[u8], family: &[u8], qualifier: &[u8]) -> usize {
     FIXED_SIZE + row.len() + family.len() + qualifier.len()
 }

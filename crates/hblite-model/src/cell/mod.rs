@@ -35,7 +35,8 @@ pub const KEY_VALUE_HEADER_SIZE: usize = 8;
 /// Bytes of the object in which HBase keeps a cell (`KeyValue.FIXED_OVERHEAD`).
 const HEAP_OVERHEAD: usize = 32;
 
-/// Key and value of a cell together, in bytes: a larger cell does not fit in a block of a file.
+/// Maximum size of key and value together, in bytes. A larger cell does not fit in a block of a
+/// file.
 pub const CELL_SIZE_MAX: usize = 1 << 29;
 
 /// Refuses a cell that no file could hold, before it is built: key and value in bytes.
@@ -141,8 +142,8 @@ impl<'a> CellRef<'a> {
         KEY_VALUE_HEADER_SIZE + self.key.len() + self.value.len()
     }
 
-    /// The size that HBase counts for the cell in limits of answers: its bytes and an object around
-    /// them.
+    /// The bytes that HBase counts for the cell against the size limit of a response: those of the
+    /// cell and of the Java object that holds it.
     #[inline]
     pub fn heap_size(&self) -> usize {
         HEAP_OVERHEAD + self.serialized_size()

@@ -45,7 +45,8 @@ impl<'a> Iterator for TagIter<'a> {
     }
 }
 
-/// Appends a tag to serialized tags. A value over 65,534 bytes is refused with `false`.
+/// Appends a tag to serialized tags. Returns false, and appends nothing, if the value has more than
+/// 65,534 bytes.
 pub fn push_tag(tags: &mut Vec<u8>, tag_type: TagType, value: &[u8]) -> bool {
     let Ok(length) = u16::try_from(value.len() + 1) else {
         return false;

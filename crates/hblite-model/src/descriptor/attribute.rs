@@ -1,8 +1,8 @@
 //! The valid values of attributes: one table for families, one for tables.
 //!
 //! HBase checks a value where it is set, in the typed setters of `ColumnFamilyDescriptorBuilder`
-//! and `TableDescriptorBuilder`; the kinds here are the parameter types of those. Names without a
-//! meaning in HBase may have any text.
+//! and `TableDescriptorBuilder`; the kinds here are the parameter types of those setters. An
+//! attribute that HBase does not know may have any text.
 
 use std::ops::RangeInclusive;
 

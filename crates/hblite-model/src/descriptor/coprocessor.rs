@@ -22,7 +22,7 @@ pub struct Coprocessor<'a> {
 }
 
 impl TableDescriptor {
-    /// The coprocessors. As in HBase, a value of another form is ignored.
+    /// The coprocessors. As in HBase, a value in any other form is ignored.
     pub fn coprocessors(&self) -> impl Iterator<Item = Coprocessor<'_>> {
         let specs = self.attributes().iter().filter(|(key, _)| number(key).is_some());
         specs.filter_map(|(_, spec)| parse(spec.trim())).map(|(coprocessor, _)| coprocessor)
@@ -32,7 +32,7 @@ impl TableDescriptor {
     /// has the class is checked when the table is created or modified.
     ///
     /// # Errors
-    /// `IllegalArgument` if the text has another form, `Io` if the table has the class.
+    /// `IllegalArgument` if the text is not in this form, `Io` if the table already has the class.
     pub fn add_coprocessor(&mut self, spec: &str) -> Result<()> {
         let (Coprocessor { class, .. }, priority) = parse(spec).ok_or_else(|| {
             Error::illegal_argument(format!("Format does not match {PATTERN}: {spec}"))
@@ -49,7 +49,7 @@ impl TableDescriptor {
     }
 }
 
-/// The number in `coprocessor$<number>`, in any case.
+/// The number in `coprocessor$<number>`, in upper or lower case.
 fn number(key: &str) -> Option<u32> {
     let (name, number) = key.trim().split_at_checked(KEY.len())?;
     let is_key = name.eq_ignore_ascii_case(KEY) && is_number(number);

@@ -92,8 +92,8 @@ impl ColumnFamilyDescriptor {
         self.configuration.insert(key.to_owned(), value.to_owned());
     }
 
-    /// Sets an attribute to a text in the form of HBase's shell. `TTL` and `BLOCKSIZE` accept
-    /// units. Names without a meaning in HBase are kept and printed under `METADATA`.
+    /// Sets an attribute to a value in the form that HBase's shell accepts. `TTL` and `BLOCKSIZE`
+    /// accept units. Attributes that HBase does not know are kept and printed under `METADATA`.
     ///
     /// # Errors
     /// `IllegalArgument` if the value is not valid for the attribute.

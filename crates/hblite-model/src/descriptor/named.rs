@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-/// Declares an enum of `Variant = "NAME"`, or of `Variant = "NAME", number` where files have the
+/// Declares an enum of `Variant = "NAME"`, or of `Variant = "NAME", number` where files contain the
 /// number.
 macro_rules! named_enum {
     (

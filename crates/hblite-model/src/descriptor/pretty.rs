@@ -34,7 +34,7 @@ pub fn format_interval(seconds: i64) -> String {
         if unit == "MINUTE" {
             minutes = count;
         }
-        // HBase puts the plural of the seconds by the minutes.
+        // HBase chooses the plural of SECOND by the number of minutes.
         let singular = if unit == "SECOND" { minutes == 1 } else { count == 1 };
         if count > 0 {
             parts.push(format!("{count} {unit}{}", if singular { "" } else { "S" }));
@@ -98,18 +98,18 @@ fn parse_quantities(text: &str, units: &[(&str, i64)]) -> Option<i64> {
         let after = rest[digits..].trim_start();
         let matched = units_left.iter().enumerate().find_map(|(index, (unit, size))| {
             let (stem, ending) = spelling(unit);
-            let behind = after.strip_prefix(stem)?;
-            let behind = behind.strip_prefix(ending).unwrap_or(behind);
+            let tail = after.strip_prefix(stem)?;
+            let tail = tail.strip_prefix(ending).unwrap_or(tail);
             // No text may follow the last unit.
-            let fits = index + 1 < units_left.len() || behind.trim().is_empty();
-            fits.then_some((index, *size, behind))
+            let fits = index + 1 < units_left.len() || tail.trim().is_empty();
+            fits.then_some((index, *size, tail))
         });
-        let Some((index, size, behind)) = matched else {
+        let Some((index, size, tail)) = matched else {
             return Some(0);
         };
         total = total.checked_add(count.checked_mul(size)?)?;
         units_left = &units_left[index + 1..];
-        rest = behind.trim_start();
+        rest = tail.trim_start();
     }
     let expected_number = expected.trim_end_matches(|c: char| !c.is_ascii_digit());
     match expected_number.parse::<i64>() {

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 pub(super) type Arguments<'a> = &'a [Vec<u8>];
 pub(super) type Constructor = fn(Arguments<'_>) -> Result<Filter>;
 
-/// The error of a text that is not a filter.
+/// The error for text that is not a filter.
 pub(super) fn wrong(message: &str) -> Error {
     Error::illegal_argument(message)
 }

@@ -128,10 +128,10 @@ pub enum Comparator {
     Null,
     /// `RegexStringComparator`: a match if the pattern is found in the text.
     Regex(RegexString),
-    /// `SubstringComparator`: a match if the text contains this, in lower case.
+    /// `SubstringComparator`: a match if the text, converted to lower case, contains this.
     #[non_exhaustive]
     Substring {
-        /// In lower case.
+        /// The text to look for, in lower case.
         substring: String,
     },
 }

@@ -3,8 +3,8 @@
 //! A list returns one code for each cell, merged from those of its members: AND takes the largest
 //! step that any member requests, OR the largest that makes no member miss a cell.
 //!
-//! An OR shows cells to a member that would have skipped them if another member needs them. So it
-//! remembers the last cell and code of each member, and decides for the member until the scan has
+//! An OR reads cells that one member asked to skip if another member needs them. It therefore
+//! remembers the last cell and code of each member, and answers for the member until the scan has
 //! passed the position that the member requested. It forgets them after each row.
 
 use std::cmp::Ordering;
@@ -23,7 +23,7 @@ pub(super) struct Member {
     is_marked: bool,
     /// The code of its last cell in this row.
     last_code: Option<ReturnCode>,
-    /// Key of its last cell in this row; meaningful if `last_code` is a skip of some length.
+    /// Key of its last cell in this row; valid if `last_code` is neither `Include` nor `Skip`.
     last_key: Vec<u8>,
 }
 
@@ -66,7 +66,8 @@ impl Member {
     }
 }
 
-/// Compares keys in scan order. In reverse this includes the cells of one row, as in HBase.
+/// Compares keys in scan order. A reverse scan also reverses the order of the cells within a row
+/// here, as in HBase.
 fn compare(direction: Direction, left: &[u8], right: &[u8]) -> Ordering {
     direction.apply(CellComparator::Default.compare_keys(left, right))
 }
@@ -235,7 +236,7 @@ impl Evaluate for Or {
             let member_code = match member.remembered_code(cell, self.direction) {
                 Some(code) => code,
                 None => match member.state.filter_cell(cell) {
-                    // HBase merges a null code: it has no effect before the others.
+                    // HBase gets a null code here, which has no effect if it comes first.
                     Err(error) if is_null_code(&error) && code.is_none() => continue,
                     result => result?,
                 },
@@ -290,7 +291,7 @@ pub(super) fn merge_or(left: ReturnCode, right: ReturnCode) -> ReturnCode {
     match (left, right) {
         (Include, _) | (_, Include) => Include,
         (SeekNextUsingHint, SeekNextUsingHint) => SeekNextUsingHint,
-        // A skip of one cell, or to a hint, may lead anywhere, so all must go step by step.
+        // A skip of one cell, or to a hint, may lead anywhere, so the list goes cell by cell.
         (Skip | SeekNextUsingHint, code) | (code, Skip | SeekNextUsingHint) => {
             if code.is_include() { Include } else { Skip }
         }

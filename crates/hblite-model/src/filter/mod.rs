@@ -19,7 +19,7 @@
 //! reset                ── before the next row
 //! ```
 //!
-//! Surprising behaviour of a filter is intentional: the answers, including the odd ones, are those
+//! Surprising behavior of a filter is intentional: the answers, including the odd ones, are those
 //! of Apache HBase 2.6 (package `org.apache.hadoop.hbase.filter`).
 
 mod argument;
@@ -64,7 +64,7 @@ impl Filter {
     /// of them.
     pub const COUNT_MAX: usize = 100_000;
 
-    /// Refuses a filter with too many others within it.
+    /// Refuses a filter that contains more than [`Filter::COUNT_MAX`] filters, itself included.
     ///
     /// # Errors
     /// `DoNotRetryIo`.
@@ -86,7 +86,7 @@ impl Filter {
         Ok(())
     }
 
-    /// The error of more filters than [`Filter::COUNT_MAX`].
+    /// The error for more filters than [`Filter::COUNT_MAX`].
     pub fn too_many() -> Error {
         let max = Self::COUNT_MAX;
         Error::do_not_retry(format!(
@@ -96,7 +96,7 @@ impl Filter {
     }
 
     /// Whether the filter selects whole rows, so that no part of a row may be returned before all
-    /// of it was read (`Filter.hasFilterRow`). Such a filter cannot be combined with a batch limit.
+    /// of it has been read (`Filter.hasFilterRow`). It cannot be combined with a batch limit.
     pub fn has_filter_row(&self) -> bool {
         self.kind().has_filter_row()
     }

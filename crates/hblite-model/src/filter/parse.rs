@@ -5,9 +5,9 @@
 //! ```
 //!
 //! SKIP and WHILE bind tightest, then AND, then OR. AND and OR need a space or parenthesis on both
-//! sides. This is HBase's machine with two stacks, operators and filters, including its quirks: a
-//! final parenthesis may be missing, and inside parentheses an OR followed by an AND is a
-//! `Mismatched parenthesis`.
+//! sides. This is HBase's parser, with one stack of operators and one of filters, including its
+//! quirks: a final parenthesis may be missing, and inside parentheses an OR followed by an AND is
+//! a `Mismatched parenthesis`.
 
 mod expression;
 
@@ -77,7 +77,7 @@ impl Operator {
     }
 }
 
-/// The operators as words. Their allowed positions depend on what they need on the left.
+/// The operators as words. The kind of operator decides what may precede it.
 const WORDS: [(&[u8], Operator); 4] = [
     (b"OR", Operator::Or),
     (b"AND", Operator::And),
@@ -164,8 +164,8 @@ impl Parser<'_> {
                 return Err(mismatched());
             }
             self.apply()?;
-            // HBase takes whatever comes next for the parenthesis, so an operator can get lost
-            // here.
+            // HBase removes the next operator as if it were the parenthesis, so an operator can
+            // get lost here.
             top = self.operators.pop().ok_or_else(mismatched)?;
         }
         Ok(())

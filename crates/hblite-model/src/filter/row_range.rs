@@ -63,9 +63,10 @@ impl RowRange {
 
 /// Sorts ranges and merges those that touch, step by step as HBase does.
 ///
-/// Two of its quirks are visible. A range swallowed by one that was already extended makes that
-/// one's stop inclusive if its own is. And a last range with an open end that touches no other is
-/// added twice, out of order, which the search in [`super::ranges`] has to handle.
+/// Two of HBase's quirks are visible. If a range lies within one that was already extended, and its
+/// stop is inclusive, the stop of the extended one becomes inclusive. And a last range with an open
+/// end that touches no other is added twice, out of order. The search in
+/// [`super::kind::MultiRowRangeFilter`]'s evaluator has to handle that.
 ///
 /// # Errors
 /// `IllegalArgumentException` for no ranges, or naming all invalid ones.
@@ -126,8 +127,8 @@ impl<'a> Merge<'a> {
         self.at + 1 == self.ranges.len()
     }
 
-    /// Adds the range at `at`, and all that follow without a gap. Returns true if the rest is
-    /// covered.
+    /// Adds the range at `at`, and all that follow without a gap. Returns true if the merged range
+    /// covers all that are left.
     fn step(&mut self) -> bool {
         let range = self.take();
         if self.last.ends_nowhere() {

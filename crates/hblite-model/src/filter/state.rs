@@ -25,7 +25,7 @@ pub enum ReturnCode {
     Skip,
     /// Skip the cell and older versions of its column.
     NextColumn,
-    /// Skip the rest of the row in this family; other families are still asked.
+    /// Skip the rest of the row in this family; other families are still read.
     NextRow,
     /// Skip all cells before [`FilterState::next_cell_hint`].
     SeekNextUsingHint,
@@ -90,7 +90,7 @@ pub enum RowVerdict {
     Exclude,
 }
 
-/// The behaviour of a filter; the defaults are those of `FilterBase`.
+/// The behavior of a filter; the defaults are those of `FilterBase`.
 pub(super) trait Evaluate: Send + fmt::Debug {
     fn reset(&mut self) {}
 
@@ -122,8 +122,8 @@ pub(super) trait Evaluate: Send + fmt::Debug {
 
 /// Which hints to a cell of the same row a scanner follows.
 ///
-/// HBase's reverse scans follow none: they show the filter each cell of a row. Here they follow
-/// hints where the answer is the same.
+/// HBase's reverse scans follow none: they pass each cell of a row to the filter. hblite's reverse
+/// scans follow hints where the answer is the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HintsInRow {
     /// All, as forward scans do, even past a marker that deletes the cells after it.
@@ -164,7 +164,7 @@ impl FilterState {
         Ok(Some(Self::new(filter, direction, seed)))
     }
 
-    /// `filter` in a scan of this direction. `seed` is for [`super::RandomRowFilter`]: the same
+    /// `filter` in a scan in this direction. `seed` is for [`super::RandomRowFilter`]: the same
     /// seed chooses the same rows.
     pub fn new(filter: &Filter, direction: Direction, seed: u64) -> Self {
         let root = Evaluators { direction, seed }.same(filter);
@@ -257,7 +257,7 @@ pub(super) struct Evaluators {
 }
 
 impl Evaluators {
-    /// The direction that the evaluator is to expect.
+    /// The direction that the evaluator expects.
     pub(super) fn direction(&self) -> Direction {
         self.direction
     }
@@ -281,7 +281,7 @@ impl Evaluators {
     }
 }
 
-/// The first possible key of `row`, which may be longer than any row can be.
+/// The first possible key of `row`, which may be longer than the rows of a table can be.
 ///
 /// Truncating it loses nothing: rows have at most [`key::ROW_LENGTH_MAX`] bytes, so none is in
 /// between.

@@ -35,7 +35,7 @@ impl Action {
     /// # Errors
     /// `IllegalArgument` with HBase's message.
     pub fn check_as_item(&self, index: usize, cell_size_max_bytes: Option<usize>) -> Result<()> {
-        // The new values of other writes are known to the server only.
+        // Only the server knows the new values of other writes.
         let check_size = |mutation: &Mutation| match mutation.kind() {
             MutationKind::Put => mutation.check_cell_size(cell_size_max_bytes),
             _ => Ok(()),

@@ -8,7 +8,7 @@ use super::{Put, RowResult};
 use crate::error::{Error, Result};
 
 impl Put {
-    /// Sets a column to a value as JSON. Needs the feature `serde`.
+    /// Sets a column to a value, encoded as JSON. Needs the feature `serde`.
     ///
     /// ```
     /// # use hblite_model as hblite;
@@ -20,7 +20,7 @@ impl Put {
     /// ```
     ///
     /// # Errors
-    /// `IllegalArgument` if the value has no form in JSON.
+    /// `IllegalArgument` if the value cannot be encoded as JSON.
     pub fn add_json(
         self,
         family: impl AsRef<[u8]>,
@@ -36,7 +36,8 @@ impl Put {
 }
 
 impl RowResult {
-    /// The newest value of a column, which is JSON. Needs the feature `serde`.
+    /// The newest value of a column, decoded from JSON; `None` if the row has no such column. Needs
+    /// the feature `serde`.
     ///
     /// # Errors
     /// `IllegalArgument` if the value is not JSON for this type.

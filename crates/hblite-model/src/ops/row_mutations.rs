@@ -13,7 +13,7 @@ pub struct RowMutations {
 }
 
 impl RowMutations {
-    /// No writes yet to this row.
+    /// An empty list of writes to this row.
     pub fn new(row: impl AsRef<[u8]>) -> Self {
         Self { row: row.as_ref().to_vec(), mutations: Vec::new() }
     }

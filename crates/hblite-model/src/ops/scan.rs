@@ -85,7 +85,8 @@ pub fn row_bound<R>(row: R, is_inclusive: bool) -> Bound<R> {
     if is_inclusive { Bound::Included(row) } else { Bound::Excluded(row) }
 }
 
-/// The row of a bound, and whether it is included; `unbounded` says that for a bound without one.
+/// The row of a bound, and whether it is included; `unbounded` is returned for a bound without a
+/// row, which is then empty.
 fn row_of(bound: Bound<impl AsRef<[u8]>>, unbounded: bool) -> (Vec<u8>, bool) {
     match bound {
         Bound::Included(row) => (row.as_ref().to_vec(), true),

@@ -99,8 +99,8 @@ macro_rules! registry {
     ($($variant:ident($type:ident) $($parse:ident)?;)*) => {
         /// A filter and its settings; a variant holds the HBase class of the same name.
         ///
-        /// Made by the constructors ([`Filter::prefix`] and so on), which check as the Java
-        /// constructors do; outside this crate filters can be matched but not built.
+        /// Use the constructors ([`Filter::prefix`] and so on), which make the checks of the Java
+        /// constructors. Outside this crate, variants can be matched but not built directly.
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
         pub enum Filter {
@@ -160,7 +160,7 @@ registry! {
     WhileMatch(WhileMatchFilter);
 }
 
-/// The answer for the cells of a row that was judged by its key.
+/// The code for the cells of a row that was accepted or rejected by its key.
 fn by_row(rejected: bool) -> ReturnCode {
     if rejected { ReturnCode::NextRow } else { ReturnCode::Include }
 }

@@ -152,7 +152,7 @@ impl Evaluate for Evaluator {
         }
         self.was_found = true;
         let ordering = self.test.comparator.compare(cell.value())?;
-        // Without a test, unlike the compare filters, this one fails.
+        // Unlike the compare filters, this one fails for NO_OP.
         if self.test.operator.accepts(ordering)? {
             self.was_matched = true;
             return Ok(ReturnCode::Include);

@@ -1,7 +1,7 @@
 //! Regular expressions in Java's syntax (`RegexStringComparator`).
 //!
 //! The pattern is translated once and then matched in time linear in the text, so no client can
-//! make a scan hang. The price: look-around, backreferences, possessive quantifiers and atomic
+//! make a scan hang. In return, look-around, backreferences, possessive quantifiers and atomic
 //! groups are refused with a `PatternSyntaxException` that names them.
 //!
 //! Two rare cases differ from Java. A pattern that continues after a `$` or `\Z` cannot match the

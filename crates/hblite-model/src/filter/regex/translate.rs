@@ -1,8 +1,8 @@
 //! Java's syntax outside of character classes, translated to that of the `regex` crate.
 //!
-//! Flags are resolved here and not passed on, because they mean other things there: `\w` and case
-//! folding are ASCII in Java unless requested otherwise, `$` also matches before a final line end,
-//! and there are five line ends.
+//! Flags are resolved here and not passed on, because they mean other things in that crate. In
+//! Java, `\w` and case folding are ASCII unless requested otherwise, `$` also matches before a
+//! final line end, and there are five line ends.
 
 use super::{RegexFlags, syntax_error};
 use crate::error::{Error, Result};
