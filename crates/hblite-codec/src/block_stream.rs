@@ -9,8 +9,8 @@
 //! chunk within a limit per codec. A payload above the limit becomes one record of several chunks
 //! and a record of raw size 0; an empty payload is that empty record alone.
 //!
-//! Hadoop's native zstd codec has the same number and no framing: a payload that begins with the
-//! magic of zstd is read as one frame.
+//! Hadoop's native zstd codec has the same number in HFiles, but no framing. A payload that begins
+//! with the magic of zstd is therefore read as one frame.
 //! Source: Hadoop's `BlockCompressorStream`, `BlockDecompressorStream`.
 
 use std::fmt::Debug;

@@ -41,7 +41,7 @@ impl fmt::Display for CodecError {
 
 impl std::error::Error for CodecError {}
 
-/// Err of a fixed message unless `condition` holds.
+/// Returns [`CodecError::Malformed`] with this message unless `condition` holds.
 pub(crate) fn ensure(condition: bool, message: &'static str) -> Result<(), CodecError> {
     if condition { Ok(()) } else { Err(CodecError::malformed(message)) }
 }

@@ -15,7 +15,8 @@
 //! feature.
 //!
 //! Memory: output grows with the bytes that the codec actually produces and never beyond the limit
-//! that the caller sets, so a damaged size cannot allocate. Callers may count it, see [`Memory`].
+//! that the caller sets, so a damaged size field allocates nothing. Callers can account for the
+//! memory, see [`Memory`].
 //!
 //! Threads: codecs have no state and may be used by any thread; a [`Compressor`] belongs to one.
 //! Source: HBase's `Compression.Algorithm`.

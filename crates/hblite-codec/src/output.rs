@@ -1,4 +1,5 @@
-//! The destination of decompressed bytes: a buffer with a limit, which its owner may count.
+//! The destination of decompressed bytes: a buffer with a limit, whose memory a caller can account
+//! for.
 
 use std::io::{ErrorKind, Read};
 

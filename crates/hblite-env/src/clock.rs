@@ -24,7 +24,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stops until it is moved.
+/// A clock that stands still until it is set or advanced.
 #[derive(Debug, Default)]
 pub struct ManualClock(AtomicI64);
 

@@ -96,7 +96,8 @@ impl CrashFileSystem {
     /// Flips one bit of a file, as bit rot does.
     ///
     /// # Errors
-    /// `NotFound`, and `UnexpectedEof` if the file is shorter.
+    /// `NotFound` if there is no such file, `IsADirectory` for a directory, `UnexpectedEof` if the
+    /// file is too short.
     pub fn flip_bit(&self, path: &Path, offset: usize, bit: u32) -> io::Result<()> {
         let mut disk = self.disk.lock();
         let file = disk.find(path)?;
@@ -110,7 +111,8 @@ impl CrashFileSystem {
         }
     }
 
-    /// A sync of the file fails; see the head of this module for what that means.
+    /// Has the effect of a failed sync of the file; see the head of this module. Does nothing if
+    /// there is no such file.
     pub fn fail_sync(&self, path: &Path) {
         let mut disk = self.disk.lock();
         if let Ok(file) = disk.find(path) {

@@ -50,7 +50,7 @@ pub trait FileSystem: Send + Sync + Debug {
     /// Removes a directory with everything in it.
     fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
 
-    /// Creates a directory and its parents; existing ones are fine.
+    /// Creates a directory and its parents; existing ones are not an error.
     fn create_dir_all(&self, path: &Path) -> io::Result<()>;
 
     /// The entries of a directory, sorted by name.
@@ -77,7 +77,7 @@ pub trait FileSystem: Send + Sync + Debug {
     ///
     /// After a failed sync, the operating system may consider bytes written that are not, and a
     /// later sync succeeds without them. A process cannot know whether that happened to an earlier
-    /// one, so it must rewrite what it relies on.
+    /// process, so it must rewrite what it relies on.
     fn rewrite(&self, path: &Path, from: u64) -> io::Result<()>;
 
     /// Makes the names in a directory durable.
@@ -96,8 +96,8 @@ pub trait FileSystem: Send + Sync + Debug {
     /// As [`FileSystem::lock`].
     fn lock_existing(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>>;
 
-    /// A cheap, independent copy of everything in it at one moment. `None` if it is not in memory.
-    /// For files that grow meanwhile, the copy has a prefix.
+    /// A cheap, independent copy of the whole file system at one moment. `None` if it is not in
+    /// memory. Of a file that grows meanwhile, the copy has a prefix.
     fn fork(&self) -> Option<Arc<dyn FileSystem>> {
         None
     }

@@ -3,8 +3,8 @@
 //! The image is a file system in memory. Its names are those of the directory. Large files are
 //! mapped, or kept open and read when they are needed ([`LargeFiles`]), so that an image costs
 //! little and stays readable when the files are removed. Writes to the image stay in memory. The
-//! directory itself is only read: no lock is taken and no file is created, so read-only media will
-//! do.
+//! directory itself is only read: no lock is taken and no file is created, so it may be on
+//! read-only media.
 //!
 //! How the moment is chosen: files are created and removed but not changed in place, except for
 //! *growing* ones, to which bytes are appended. An attempt

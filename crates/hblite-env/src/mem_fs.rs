@@ -103,14 +103,15 @@ impl Tree {
     /// The entries below a directory, at any depth, and whether they are directories. Paths are
     /// sorted by their parts, so entries follow their directory.
     fn below<'t>(&'t self, path: &'t Path) -> impl Iterator<Item = (&'t Path, bool)> {
-        let behind = (Bound::Excluded(path), Bound::Unbounded);
-        let dirs = self.dirs.range::<Path, _>(behind).map(PathBuf::as_path);
-        let files = self.files.range::<Path, _>(behind).map(|(file, _)| file.as_path());
+        let after = (Bound::Excluded(path), Bound::Unbounded);
+        let dirs = self.dirs.range::<Path, _>(after).map(PathBuf::as_path);
+        let files = self.files.range::<Path, _>(after).map(|(file, _)| file.as_path());
         let dirs = dirs.take_while(move |dir| dir.starts_with(path)).map(|dir| (dir, true));
         dirs.chain(files.take_while(move |file| file.starts_with(path)).map(|file| (file, false)))
     }
 
-    /// Takes a directory out, with everything below it. Costs what is taken, not what is there.
+    /// Removes a directory and everything below it, and returns both. The time depends on how much
+    /// is removed, not on the size of the file system.
     fn take(&mut self, dir: &Path) -> (Vec<PathBuf>, Vec<(PathBuf, FileContent)>) {
         let below = self.below(dir).map(|(path, is_dir)| (path.to_path_buf(), is_dir));
         let all: Vec<(PathBuf, bool)> =
@@ -127,8 +128,8 @@ impl Tree {
     }
 }
 
-/// The names of those paths that lie right in a directory. `next` gives the first path from a bound
-/// on; what lies deeper is skipped.
+/// The names of the paths that are directly in a directory. `next` returns the first path from a
+/// bound on; deeper paths are skipped.
 fn children<'t>(dir: &Path, next: impl Fn(Bound<&Path>) -> Option<&'t Path>) -> Vec<String> {
     let mut names = Vec::new();
     let mut from = Bound::Excluded(dir.to_path_buf());
@@ -139,20 +140,20 @@ fn children<'t>(dir: &Path, next: impl Fn(Bound<&Path>) -> Option<&'t Path>) -> 
         if parts.next().is_none() {
             names.extend(name.as_os_str().to_str().map(str::to_owned));
         }
-        // Behind all that begins with this name: no name has a zero byte.
-        let mut behind = dir.join(name).into_os_string();
-        behind.push("\0");
-        from = Bound::Included(PathBuf::from(behind));
+        // After everything below this name: no name contains a zero byte.
+        let mut after = dir.join(name).into_os_string();
+        after.push("\0");
+        from = Bound::Included(PathBuf::from(after));
     }
     names
 }
 
 fn already_exists(path: &Path) -> io::Error {
-    io::Error::new(io::ErrorKind::AlreadyExists, format!("{} is there already", path.display()))
+    io::Error::new(io::ErrorKind::AlreadyExists, format!("{} already exists", path.display()))
 }
 
 fn not_found(path: &Path) -> io::Error {
-    io::Error::new(io::ErrorKind::NotFound, format!("{} is not there", path.display()))
+    io::Error::new(io::ErrorKind::NotFound, format!("{} does not exist", path.display()))
 }
 
 impl FileSystem for MemFileSystem {

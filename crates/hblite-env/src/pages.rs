@@ -1,8 +1,7 @@
 //! Memory that is returned to the operating system as soon as it is freed.
 //!
-//! Allocators keep freed memory for reuse, in pieces that other allocations pin. For large blocks
-//! that are allocated and freed together, that is waste: see docs/operations.md, "Memory of a
-//! server".
+//! Allocators keep freed memory for reuse, in pieces that other allocations pin. This wastes memory
+//! if large blocks are allocated and freed together: see docs/operations.md, "Memory of a server".
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -6,8 +6,8 @@
 //!   order; there is no way to force it to write that log.
 //! - [`rename`] removes an empty directory at the target first, so the two steps are not atomic.
 //!   A directory with an open file in it cannot be renamed.
-//! - A lock is mandatory: while one process holds it, others cannot read the file. [`read_holder`]
-//!   then has no name to give.
+//! - A lock is mandatory: while one process holds it, others cannot read the file, so
+//!   [`read_holder`] cannot name the holder.
 //!
 //! Threads: all functions may be called from any thread.
 

@@ -87,11 +87,11 @@ impl NameChange {
 }
 
 pub(super) fn not_found(path: &Path) -> io::Error {
-    io::Error::new(io::ErrorKind::NotFound, format!("{} is not there", path.display()))
+    io::Error::new(io::ErrorKind::NotFound, format!("{} does not exist", path.display()))
 }
 
 pub(super) fn already_exists(path: &Path) -> io::Error {
-    io::Error::new(io::ErrorKind::AlreadyExists, format!("{} is there already", path.display()))
+    io::Error::new(io::ErrorKind::AlreadyExists, format!("{} already exists", path.display()))
 }
 
 fn utf8(name: &OsStr) -> io::Result<&str> {

@@ -3,7 +3,7 @@
 //! Each wraps the `parking_lot` type of the same name and behaves like it outside a simulation.
 //! Inside one, only the `try_` operations of the inner type are used, and a fiber that finds it
 //! taken waits for its address. A reader waits after a waiting writer, as with `parking_lot`, so
-//! that a thread that reads the same lock twice can be caught in a deadlock.
+//! the simulation finds the deadlock of a thread that takes the same read lock twice.
 //!
 //! Threads: any, inside or outside a simulation; a lock is used by one world at a time.
 
@@ -311,7 +311,7 @@ impl Condvar {
         WaitTimeoutResult(self.wait_at_most(guard, Some(limit)))
     }
 
-    /// Like [`Condvar::wait`], at most until then.
+    /// Like [`Condvar::wait`], until `deadline` at the latest.
     pub fn wait_until<T: ?Sized>(
         &self,
         guard: &mut MutexGuard<'_, T>,

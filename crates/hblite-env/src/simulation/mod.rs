@@ -61,8 +61,8 @@ pub struct Report {
 /// Runs `main` and every thread that it starts. Returns when all of them have ended.
 ///
 /// # Errors
-/// The message of the first panic of any thread, or the list of waiting threads of a deadlock.
-/// Nothing of the run continues then; what its threads own is leaked.
+/// The message of the first panic of any thread, or the threads that wait in a deadlock. After an
+/// error no thread of the run continues, and what the threads own is leaked.
 pub fn run<T>(options: Options, main: impl FnOnce() -> T) -> (Result<T, String>, Report) {
     let mut value = None;
     let outcome = scheduler::run(options, || value = Some(main()));

@@ -94,7 +94,7 @@ pub(super) fn run(options: Options, main: impl FnOnce()) -> (Option<String>, Rep
     world.spawn("main".to_owned(), main);
     while let Some(running) = world.begin_turn() {
         let fiber = world.state.borrow_mut().entries[running].fiber.take();
-        let mut fiber = fiber.expect("a fiber that is not running is at home");
+        let mut fiber = fiber.expect("a fiber that is not running is in its entry");
         if fiber.resume() {
             fiber.free();
             world.state.borrow_mut().entries[running].status = Status::Ended;
@@ -175,7 +175,7 @@ impl World {
     /// Waits to be woken; returns whether the time limit passed first.
     pub(super) fn wait(&self, address: usize, reason: Reason, limit: Option<Duration>) -> bool {
         if std::thread::panicking() {
-            // Its message is already on standard error; nothing can be finished.
+            // The message of the panic is already on standard error; nothing can be finished.
             std::process::exit(101);
         }
         {

@@ -20,7 +20,7 @@ impl Instant {
         }
     }
 
-    /// Time since then.
+    /// Time since this instant.
     pub fn elapsed(&self) -> Duration {
         Self::now().saturating_duration_since(*self)
     }
