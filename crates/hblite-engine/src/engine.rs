@@ -332,6 +332,9 @@ impl Engine {
     }
 
     /// Regions, requests, memory and files.
+    ///
+    /// # Errors
+    /// None at present.
     pub fn status(&self) -> Result<StoreStatus> {
         let regions = self.catalog.all_regions();
         let running = self.running.lock();

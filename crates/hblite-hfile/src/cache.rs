@@ -121,6 +121,7 @@ impl BlockCache {
         &self.shards[(mixed >> 60) as usize % SHARDS]
     }
 
+    /// The block, if it is in the cache. Counts a hit or a miss.
     pub(crate) fn get(&self, key: BlockKey) -> Option<Arc<DataBlock>> {
         let shard = self.shard(key).read();
         let Some(&slot) = shard.slots_by_key.get(&key) else {

@@ -12,7 +12,8 @@ use hblite_model::{
 
 use super::Procedures;
 
-const TRACKER: &str = "hbase.store.file-tracker.impl";
+/// The setting of a table or family that names its store file tracker.
+pub(super) const TRACKER: &str = "hbase.store.file-tracker.impl";
 const SOURCE: &str = "hbase.store.file-tracker.migration.src.impl";
 const DESTINATION: &str = "hbase.store.file-tracker.migration.dst.impl";
 const PACKAGE: &str = "org.apache.hadoop.hbase.regionserver.storefiletracker.";
@@ -25,7 +26,7 @@ enum Tracker {
 }
 
 impl Tracker {
-    /// By its name or its class.
+    /// The tracker with this name or class.
     fn named(name: &str) -> Result<Self> {
         let class = name.strip_prefix(PACKAGE).unwrap_or_default();
         Ok(match (name.to_uppercase().as_str(), class) {

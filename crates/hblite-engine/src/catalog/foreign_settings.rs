@@ -5,8 +5,8 @@
 
 use hblite_model::{ColumnFamilyDescriptor, Error, Exception, Result, TableDescriptor, TableName};
 
-/// The setting of a table or family that names its store file tracker.
-const FILE_TRACKER: &str = "hbase.store.file-tracker.impl";
+use super::file_tracker::TRACKER;
+
 /// What to do if only HBase can read something.
 const USE_EXPORT: &str = "copy the table out of HBase with a client, or load its \
                                      HFiles with `hblite load-hfiles`";
@@ -20,12 +20,12 @@ pub(super) fn check(table: &TableDescriptor) -> Result<()> {
     let tracker = |value: Option<&String>| {
         value.filter(|value| !value.eq_ignore_ascii_case("DEFAULT")).cloned()
     };
-    if let Some(other) = tracker(table.attributes().get(FILE_TRACKER)) {
+    if let Some(other) = tracker(table.attributes().get(TRACKER)) {
         return unreadable(name, &format!("its store file tracker is {other}"));
     }
     for family in table.families() {
         check_family(name, family)?;
-        if let Some(other) = tracker(family.configuration().get(FILE_TRACKER)) {
+        if let Some(other) = tracker(family.configuration().get(TRACKER)) {
             return unreadable(name, &format!("the store file tracker of a family is {other}"));
         }
     }

@@ -126,7 +126,7 @@ fn refused<T>(path: &Path, what: &str, remedy: &str) -> Result<T> {
     Err(Error::new(Exception::UnsupportedOperation, message))
 }
 
-/// Data, namespace, table, region, family, files.
+/// How deep the files of a family are: data, namespace, table, region, family, file.
 const CHECKED_DEPTH_MAX: usize = 6;
 
 /// Refuses the checksum files of Hadoop's local file system. HBase's ExportSnapshot writes some to

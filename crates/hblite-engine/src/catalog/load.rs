@@ -50,7 +50,7 @@ impl Catalog {
     /// caller replays the log into them before it does anything else with them.
     ///
     /// # Errors
-    /// `Io`, `CorruptHFile`: a row, descriptor or file that makes no sense.
+    /// `Io`; `CorruptHFile` for an invalid row, descriptor or file.
     pub(crate) fn load(
         context: &Arc<EngineContext>,
         meta_region: Arc<Region>,
@@ -205,7 +205,7 @@ impl Catalog {
         self.write_to_memory(meta_region, &rows)
     }
 
-    /// For rows that the next open writes again if they are lost.
+    /// Writes rows to memory only: the next open writes them again if they are lost.
     fn write_to_memory(&self, region: &Region, mutations: &[Mutation]) -> Result<()> {
         let is_empty = region.last_sequence_id() == 0;
         let mutations: Vec<&Mutation> = mutations.iter().collect();
@@ -248,7 +248,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Their rows may be lost, like those of the tables.
+    /// The namespaces of rebuilt tables: their rows may be lost, like those of the tables.
     fn namespaces_of_rebuilt_tables(&self) -> Vec<String> {
         let tables = self.open_report.rebuilt.iter().flat_map(|rebuilt| &rebuilt.tables);
         let names = tables.map(|table| table.namespace().to_owned());
@@ -286,7 +286,7 @@ impl Catalog {
     }
 }
 
-/// Reads hbase:meta, and shows each row to `visit`.
+/// Reads hbase:meta, and passes each row to `visit`.
 fn read_rows(meta_region: &Region, mut visit: impl FnMut(&RowResult)) -> Result<TableRows> {
     let mut rows = Vec::new();
     for_each_row(meta_region, &Scan::new(), |row| {

@@ -35,6 +35,7 @@ use hblite_model::{
 };
 
 use super::descriptor_file::{self, Safety};
+use super::file_tracker;
 use super::meta::{self, ServerName};
 use super::region_info_file;
 use crate::context::EngineContext;
@@ -191,7 +192,7 @@ pub(super) fn region() -> RegionInfo {
 fn descriptor() -> TableDescriptor {
     let name = region().table().clone();
     let mut attributes = TableDescriptor::new(name.clone()).attributes().clone();
-    attributes.insert("hbase.store.file-tracker.impl".to_owned(), "DEFAULT".to_owned());
+    attributes.insert(file_tracker::TRACKER.to_owned(), "DEFAULT".to_owned());
     let info = ColumnFamilyDescriptor::new(meta::INFO)
         .with_versions(3)
         .with_block_size(8 * 1024)

@@ -47,7 +47,7 @@ impl Procedures<'_> {
             regions.push(check_mergeable(&entry, info, &infos)?);
         }
         regions.sort_by(|left, right| left.info().start_key().cmp(right.info().start_key()));
-        // Most of it while the regions still serve; a failed flush has changed nothing.
+        // Most memory is flushed while the regions still serve; if that fails, nothing has changed.
         for region in &regions {
             region.flush()?;
         }

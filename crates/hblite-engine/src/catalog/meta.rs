@@ -144,7 +144,7 @@ fn in_memory(name: &str) -> ColumnFamilyDescriptor {
     ColumnFamilyDescriptor::from_parts(name.into(), attributes, BTreeMap::new())
 }
 
-/// A region that is in service.
+/// Puts a region that is in service.
 pub(super) fn put_open_region(
     info: &RegionInfo,
     server: &ServerName,
@@ -196,7 +196,7 @@ impl ServerRename {
     }
 }
 
-/// A region that its table's state took out of service.
+/// Puts a region that its table's state took out of service.
 pub(super) fn put_closed_region(
     info: &RegionInfo,
     open_sequence_number: u64,
@@ -208,8 +208,8 @@ pub(super) fn put_closed_region(
         .into()
 }
 
-/// The sequence id from which the region's log counts, for a region that was flushed and is about
-/// to change.
+/// Puts the sequence id from which the region's log counts, for a region that was flushed and is
+/// about to change.
 pub(super) fn put_open_sequence_number(
     info: &RegionInfo,
     open_sequence_number: u64,
@@ -220,7 +220,7 @@ pub(super) fn put_open_sequence_number(
         .into()
 }
 
-/// The parent of a split, which is now read only by its daughters.
+/// Puts the parent of a split, which is now read only by its daughters.
 pub(super) fn put_split_parent(
     parent: &RegionInfo,
     daughters: [&RegionInfo; 2],
@@ -237,7 +237,7 @@ pub(super) fn put_split_parent(
         .into()
 }
 
-/// A region in service that was merged from others and still reads from them.
+/// Puts a region in service that was merged from others and still reads from them.
 pub(super) fn put_merged_region(
     info: &RegionInfo,
     parents: &[RegionInfo],
@@ -267,7 +267,7 @@ pub(super) fn delete_region(info: &RegionInfo, timestamp: i64) -> Mutation {
     Delete::at(info.region_name(), timestamp).family(INFO).into()
 }
 
-/// The state of a table.
+/// Puts the state of a table.
 pub(super) fn put_table_state(table: &TableName, state: TableState, timestamp: i64) -> Mutation {
     let message = MessageWriter::new().number(1, state.code()).finish();
     Put::at(table.to_string(), timestamp).add(TABLE, STATE, message).into()
@@ -278,7 +278,7 @@ pub(super) fn delete_table_state(table: &TableName, timestamp: i64) -> Mutation 
     Delete::at(table.to_string(), timestamp).columns(TABLE, STATE).into()
 }
 
-/// A namespace, in hbase:namespace.
+/// Puts a namespace, in hbase:namespace.
 pub(super) fn put_namespace(namespace: &NamespaceDescriptor, timestamp: i64) -> Mutation {
     let mut message = MessageWriter::new().bytes(1, &namespace.name);
     for (key, value) in &namespace.properties {
@@ -292,7 +292,7 @@ pub(super) fn delete_namespace(name: &str, timestamp: i64) -> Mutation {
     Delete::at(name, timestamp).family(INFO).into()
 }
 
-/// Forgets a namespace, in hbase:meta.
+/// Removes a namespace, in hbase:meta.
 pub(super) fn empty_namespace_family(name: &str, timestamp: i64) -> Mutation {
     Delete::at(name, timestamp).family(NAMESPACES).into()
 }
@@ -310,10 +310,10 @@ pub(super) fn merge_parent(cell: &CellRef<'_>) -> Option<RegionInfo> {
     is_parent.then(|| region_info_file::decode(cell.value()).ok()).flatten()
 }
 
-/// What a row of hbase:meta says.
+/// Decodes a row of hbase:meta.
 ///
 /// # Errors
-/// `Corrupt` that names the row if it makes no sense.
+/// `Corrupt` that names the row if it is invalid.
 pub(crate) fn parse(row: &RowResult) -> Result<MetaRow> {
     let unreadable = |error: Error| {
         let name = hblite_model::bytes::to_string_binary(row.row());
@@ -365,7 +365,7 @@ fn parse_region(row: &RowResult) -> Result<RegionRow> {
 /// the row has none.
 ///
 /// # Errors
-/// `Io` if the descriptor makes no sense.
+/// `Io` if the descriptor is invalid.
 pub(super) fn parse_namespace(
     row: &RowResult,
     family: &str,
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_rows_are_told_by_name() {
+    fn damaged_rows_are_reported_by_name() {
         let damaged = Put::new("row,x").add("info", "regioninfo", b"PBUF\xff").into();
         let error = parse(&result(&[&damaged])).unwrap_err();
         assert!(error.message().starts_with("hbase:meta, row row,x: "), "{error}");

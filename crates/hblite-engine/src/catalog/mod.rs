@@ -262,7 +262,7 @@ impl Catalog {
         Error::new(Exception::NotServingRegion, message)
     }
 
-    /// The procedures that change this.
+    /// The procedures that change the catalog.
     pub fn procedures(&self) -> Procedures<'_> {
         Procedures(self)
     }

@@ -60,7 +60,7 @@ impl Procedures<'_> {
     /// Replaces the settings of a family.
     ///
     /// # Errors
-    /// As [`Procedures::modify_table`]; `InvalidFamilyOperation` if it is not there.
+    /// As [`Procedures::modify_table`]; `InvalidFamilyOperation` if there is no such family.
     pub fn modify_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
         self.modify(table, |before| {
             if !before.has_family(family.name()) {
@@ -76,8 +76,8 @@ impl Procedures<'_> {
     /// Deletes a family with its cells.
     ///
     /// # Errors
-    /// As [`Procedures::modify_table`]; `InvalidFamilyOperation` if it is not there or the only
-    /// one.
+    /// As [`Procedures::modify_table`]; `InvalidFamilyOperation` if there is no such family, or no
+    /// other.
     pub fn delete_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
         let name = String::from_utf8_lossy(family);
         self.modify(table, |before| {

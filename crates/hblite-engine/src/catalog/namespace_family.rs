@@ -29,7 +29,7 @@ use crate::layout::Layout;
 use crate::region::Region;
 
 /// The built-in settings of hbase:meta, with the family for namespaces if HBase 3 made one.
-/// `written` is what the settings file says, if it makes sense.
+/// `written` is what the settings file says, if it is valid.
 ///
 /// # Errors
 /// `Io`.

@@ -28,7 +28,7 @@ pub(super) fn open_region(
 /// Opens regions, on several threads if there are many.
 ///
 /// # Errors
-/// As for [`open_region`]; then no region is in service.
+/// As [`open_region`]; then no region is in service.
 pub(super) fn open_all(
     context: &Arc<EngineContext>,
     opening: &[(RegionRow, Arc<TableDescriptor>)],

@@ -38,8 +38,8 @@ pub(super) fn retire(catalog: &Catalog) -> Result<OpenReport> {
     Ok(report)
 }
 
-/// Removes or sets aside region directories that the table does not know. Not while the outcome of
-/// a commit is unknown, since it may have committed exactly these.
+/// Removes or sets aside region directories that the table does not know. Must not be called while
+/// the outcome of a commit is unknown, since these may be the regions that it committed.
 pub(super) fn retire_regions(
     catalog: &Catalog,
     table_dir: &Path,
@@ -105,6 +105,7 @@ pub(super) fn retire_table(catalog: &Catalog, dir: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Whether a region in a table's directory has a file of its own.
 pub(crate) fn table_has_data(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
     for region in directories(fs, dir)? {
         if region_has_data(fs, &dir.join(region))? {
@@ -138,6 +139,7 @@ pub(crate) fn directories(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<String>
     Ok(entries.filter(is_wanted).map(|entry| entry.name).collect())
 }
 
+/// The entries of a directory; none if it does not exist.
 pub(crate) fn list(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<DirEntry>> {
     match fs.list_dir(dir) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),

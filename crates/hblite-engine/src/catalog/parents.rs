@@ -1,7 +1,7 @@
 //! Cleans up after splits and merges (`CatalogJanitor`).
 //!
-//! Daughters and merged regions refer to their parents' files until a compaction gives them files
-//! of their own. A parent is removed when nothing refers to it:
+//! Daughters and merged regions (here called heirs) refer to their parents' files until a
+//! compaction gives them files of their own. A parent is removed when nothing refers to it:
 //!
 //! 1. make durable that the heirs no longer need it
 //! 2. commit: hbase:meta no longer names it

@@ -67,7 +67,7 @@ impl Procedures<'_> {
         open_regions::open_region(&self.context, row, descriptor)
     }
 
-    /// Opens all of these or none.
+    /// Opens all of these regions, or none.
     pub(super) fn open_regions<'r>(
         &self,
         rows: impl IntoIterator<Item = &'r RegionRow>,
@@ -86,8 +86,8 @@ impl Procedures<'_> {
         Ok(regions)
     }
 
-    /// Flushes and closes all of these or none; after a failure, those that were closed are opened
-    /// again. Returns their rows with the ids from which their logs count.
+    /// Flushes and closes all regions of a table, or none: after a failure, those that were closed
+    /// are opened again. Returns their rows with the ids from which their logs count.
     pub(super) fn close_regions(
         &self,
         entry: &TableEntry,

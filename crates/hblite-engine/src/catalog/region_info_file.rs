@@ -90,7 +90,7 @@ pub(super) fn ensure(fs: &dyn FileSystem, layout: &Layout, info: &RegionInfo) ->
     let io = |error| Error::io("cannot write", &path, error);
     let content = file_content(info);
     if fs.exists(&path).map_err(io)? {
-        // A power cut may have left a part of it, or zeros: nothing waited for it to be safe.
+        // A power cut may have left a part of it, or zeros: nothing waited for it to be durable.
         match decode_with_seal(&fs.read(&path).map_err(io)?) {
             Some((found, _)) if is_same_region(&found, info) => return Ok(()),
             Some((found, Seal::Absent)) if is_first_of_merged(&found, info) => {}

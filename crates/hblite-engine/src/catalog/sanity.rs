@@ -91,7 +91,7 @@ fn replication_problem(table: &TableDescriptor) -> Option<String> {
     }
 }
 
-/// As HBase does without the native libraries for them.
+/// Refuses a compression as HBase does without the native library for it.
 fn compression_problem(family: &ColumnFamilyDescriptor) -> Option<String> {
     let missing = hblite_codec::ensure_available(family.compression()).err()?;
     let refused =

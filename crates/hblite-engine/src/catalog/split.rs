@@ -70,7 +70,8 @@ impl Procedures<'_> {
         Ok(is_due)
     }
 
-    /// Whether the region has grown that large, and may be split.
+    /// Whether the region has grown so large that its table's policy requires a split, and may be
+    /// split.
     pub(crate) fn is_split_due(&self, region: &Region) -> bool {
         let table = region.info().table();
         self.context.options.is_split_enabled
@@ -103,7 +104,7 @@ impl Procedures<'_> {
         // From here on all readers see the new regions.
         let entry = self.entry(table)?;
         let split_key = check_splittable(region, split_key)?;
-        // Most of it while the region still serves; a flush that fails here has changed nothing.
+        // Most memory is flushed while the region still serves; if that fails, nothing has changed.
         region.flush()?;
         region.close()?;
         let result = self.split_closed(&entry, region, &split_key);
@@ -200,7 +201,7 @@ impl Procedures<'_> {
         }
     }
 
-    /// hbase:meta names these regions: their files belong to them from now on.
+    /// Claims the files of regions that hbase:meta now names.
     pub(in crate::catalog) fn claim(&self, rows: &[RegionRow]) {
         for row in rows {
             let path = self.context.layout.region_dir(&row.info).join(UNCLAIMED_FILE);

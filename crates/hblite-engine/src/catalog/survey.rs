@@ -1,6 +1,6 @@
 //! Reads hbase:meta from its files and the log, without opening the store.
 //!
-//! Nothing is changed. It serves an open that has not decided yet, and a check.
+//! Nothing is changed. An open reads it before it changes anything; a check reads it too.
 //!
 //! What hbase:meta *knew* is read from every cell, deleted or not: a region that was split, merged
 //! or dropped is known until a major compaction of hbase:meta drops its delete marker. So the
@@ -109,7 +109,7 @@ impl CatalogSurvey {
         })
     }
 
-    /// Returns the number of files.
+    /// Reads a family from its files and log entries; returns the number of files.
     fn read_family(
         &mut self,
         env: &Env,

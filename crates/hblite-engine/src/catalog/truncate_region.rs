@@ -5,8 +5,8 @@
 //!
 //! 1. flush and close: none of its cells is only in the log
 //! 2. hbase:meta records the id from which its log counts, so that nothing is replayed from the log
-//! 3. its directory goes to the trash, durably; it is set aside if hblite did not write all of it,
-//!    after an empty directory in the trash that says so to the next open
+//! 3. its directory goes to the trash, durably; if hblite did not write all of it, an empty
+//!    directory in the trash marks the removal for the next open, and then it is set aside
 //! 4. it is opened without files
 //!
 //! An error after step 3 puts the directory back.
@@ -49,7 +49,7 @@ impl Procedures<'_> {
         let Some(region) = entry.region(encoded) else {
             return Err(Error::do_not_retry(format!("{encoded} is not OPEN; state=CLOSED")));
         };
-        // Most of it while the region still serves; a flush that fails now has changed nothing.
+        // Most memory is flushed while the region still serves; if that fails, nothing has changed.
         region.flush()?;
         region.close()?;
         let emptied = self.truncate_closed(&entry, region);

@@ -41,7 +41,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// What an open requires.
+    /// Checks that hbase:meta has not lost rows, as an open does.
     fn check_losses(&mut self, survey: &CatalogSurvey, log: &ReplayReport) {
         let meta_dir = self.layout.table_dir(&TableName::meta());
         let losses = loss::find(self.fs(), &self.layout, self.had_catalog_files, survey, log);
@@ -92,7 +92,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// Every table that has a directory, hbase:meta left out.
+    /// Every table that has a directory, except hbase:meta.
     fn tables_on_disk(&mut self) -> Vec<TableName> {
         let data_dir = self.layout.data_dir();
         let mut tables = Vec::new();

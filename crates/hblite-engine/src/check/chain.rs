@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn every_break_is_told() {
+    fn every_break_is_reported() {
         assert_eq!(found(&[("", "b"), ("b", "m"), ("m", "")]), [""; 0]);
         assert_eq!(found(&[("", "")]), [""; 0]);
         assert_eq!(found(&[]), ["no region takes rows from '' up to ''"]);
@@ -114,10 +114,10 @@ mod tests {
     proptest! {
         /// For small keys, the regions that hold each can be counted.
         #[test]
-        fn as_counting_says(borders in prop::collection::vec((0_u8..6, 0_u8..6), 0..6)) {
+        fn as_counting_says(boundaries in prop::collection::vec((0_u8..6, 0_u8..6), 0..6)) {
             let key = |at: u8| if at == 0 { String::new() } else { at.to_string() };
             let regions: Vec<_> =
-                borders.iter().map(|(start, end)| region(&key(*start), &key(*end))).collect();
+                boundaries.iter().map(|(start, end)| region(&key(*start), &key(*end))).collect();
             let is_reversed =
                 |r: &&RegionInfo| !r.end_key().is_empty() && r.end_key() <= r.start_key();
             let sound: Vec<_> = regions.iter().filter(|r| !is_reversed(r)).collect();

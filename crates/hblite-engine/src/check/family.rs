@@ -114,7 +114,7 @@ impl Inspection<'_> {
             cells += 1;
             if cells % CELLS_BETWEEN_CALLS == 0 {
                 let share = cells.min(told) as f64 / told as f64;
-                self.tell((reader.length() as f64 * share) as u64);
+                self.report_progress((reader.length() as f64 * share) as u64);
             }
         });
         // A defect in its cells says more than the fact that it is another file.
@@ -126,7 +126,7 @@ impl Inspection<'_> {
         self.report.files += 1;
         self.report.cells += cells;
         self.report.bytes += reader.length();
-        self.tell(0);
+        self.report_progress(0);
     }
 
     fn check_standing(&mut self, path: &Path, standing: Standing) {

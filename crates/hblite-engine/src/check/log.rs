@@ -14,7 +14,7 @@ impl Inspection<'_> {
             Ok(replayed) => replayed,
             Err(first) => match self.replay(true) {
                 Ok((mut report, entries)) => {
-                    self.tell_first(&mut report, &first);
+                    self.report_first(&mut report, &first);
                     (report, entries)
                 }
                 Err(error) => {
@@ -45,7 +45,7 @@ impl Inspection<'_> {
         self.report.log_segments = report.segments;
         self.report.log_entries = report.entries;
         self.report.bytes += report.bytes;
-        self.tell(0);
+        self.report_progress(0);
         (report, entries)
     }
 
@@ -59,12 +59,12 @@ impl Inspection<'_> {
         Ok((report, entries))
     }
 
-    /// The error that ends a read without salvage must be among the reported ones.
-    fn tell_first(&mut self, report: &mut ReplayReport, first: &Error) {
-        let is_told = |damage: &Salvaged| {
+    /// Reports the error that ended the read without salvage, unless the read with salvage did.
+    fn report_first(&mut self, report: &mut ReplayReport, first: &Error) {
+        let is_reported = |damage: &Salvaged| {
             Some(&*damage.file) == first.file() && Some(damage.offset) == first.offset()
         };
-        if !report.salvaged.iter().any(is_told) {
+        if !report.salvaged.iter().any(is_reported) {
             let dir = self.layout.wal_dir();
             self.failure(FindingKind::Log, &dir, first);
         }

@@ -19,7 +19,8 @@
 //! A *defect* is something that an open refuses or that costs cells. A *note* is something that
 //! kills and power cuts leave behind, and that an open cleans up or recreates automatically.
 //!
-//! Of a store whose rewind was interrupted, an image in memory is checked, after the rewind.
+//! If a rewind of the store was interrupted, what is checked is an image in memory in which the
+//! rewind is complete.
 //!
 //! What no check can detect: that a region's directory and its manifest are both from the same
 //! earlier moment; and a changed value in a table's settings if they have no checksum, as HBase
@@ -175,7 +176,7 @@ impl Inspection<'_> {
     }
 
     /// Reports progress, `bytes_ahead` beyond what is in the report.
-    fn tell(&mut self, bytes_ahead: u64) {
+    fn report_progress(&mut self, bytes_ahead: u64) {
         let bytes = (self.report.bytes + bytes_ahead).min(self.bytes_total);
         (self.progress)(CheckProgress { bytes, bytes_total: self.bytes_total });
     }

@@ -69,6 +69,8 @@ impl Inspection<'_> {
         }
     }
 
+    /// Reports a directory that hbase:meta does not name. `what` is "table" or "region";
+    /// `was_known` says whether hbase:meta named it before.
     pub(super) fn unknown_directory(
         &mut self,
         path: &Path,
@@ -93,12 +95,13 @@ impl Inspection<'_> {
         }
     }
 
-    /// Names of the directories in one, without those that begin with a dot.
+    /// Names of the directories in `dir`, without those that begin with a dot.
     pub(super) fn directories(&mut self, dir: &Path) -> Vec<String> {
         let names = orphans::directories(self.fs(), dir);
         self.or_failure(FindingKind::Unreadable, dir, names).unwrap_or_default()
     }
 
+    /// The settings of a table; `None`, with a finding, if they cannot be used.
     pub(super) fn read_descriptor(&mut self, table: &TableName) -> Option<TableDescriptor> {
         let dir = self.layout.table_descriptor_dir(table);
         let is_built_in = is_built_in(table);

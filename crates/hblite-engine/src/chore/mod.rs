@@ -67,6 +67,10 @@ impl ScrubHandle {
 }
 
 impl Chores {
+    /// Starts the workers.
+    ///
+    /// # Errors
+    /// `Io` if a thread cannot be started.
     pub(crate) fn start(
         context: &Arc<EngineContext>,
         catalog: &Arc<Catalog>,

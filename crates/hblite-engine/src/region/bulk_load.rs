@@ -6,7 +6,7 @@
 //!                                                      2. memory is flushed, the load gets its id
 //! <region>/.bulk/<name>_SeqId_<id>_/<family>/<file>    3. renamed, durably: the load is committed
 //! <region>/<family>/<file>_SeqId_<id>_                 4. file by file
-//! <region>/.manifest                                   5. lists them; the load's directory goes
+//! <region>/.manifest                                   5. lists them; the directory is removed
 //!                                                      6. the stores' lists, as one step
 //! ```
 //!
@@ -68,7 +68,7 @@ impl FileGate {
 
     fn close_while(&self, change: impl FnOnce()) {
         let before = self.0.fetch_add(1, Ordering::AcqRel);
-        assert!(before.is_multiple_of(2), "files of one load come at a time");
+        assert!(before.is_multiple_of(2), "loads add their files one after the other");
         change();
         self.0.fetch_add(1, Ordering::AcqRel);
     }
@@ -206,7 +206,7 @@ impl Region {
             Ok(None) => Err(self.give_up("is committed, and is finished")),
             Err(error) => {
                 if self.take_back(&bulk_dir, &committed).is_err() {
-                    return Err(self.give_up("failed while it was committed: it is there or not"));
+                    return Err(self.give_up("failed while it was committed; its outcome shows"));
                 }
                 Err(error)
             }
@@ -346,7 +346,7 @@ fn listed(
 /// aside.
 ///
 /// # Errors
-/// `Io`: one may come back, and no compaction may replace its files until it is gone.
+/// `Io`: a directory may come back, and no compaction may replace its files until it is gone.
 pub(super) fn remove_finished(context: &EngineContext, dirs: &[PathBuf]) -> Result<()> {
     let fs = context.env.fs.as_ref();
     for dir in dirs {

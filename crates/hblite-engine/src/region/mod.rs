@@ -1,8 +1,8 @@
 //! A region: a row range of a table, with a store per family.
 //!
-//! Life:    opened from its directory, filled from the log if the store was not closed well,
+//! Life:    opened from its directory, filled from the log if the store was not closed cleanly,
 //!          then open; `close` flushes it and refuses everything from then on.
-//! Writes:  `mutate` (the write page) and `read_modify_write`; whole files by `bulk_load`.
+//! Writes:  `mutate` (the write path) and `read_modify_write`; whole files by `bulk_load`.
 //! Reads:   `scanner`; a get is a scan of one row.
 //! Threads: any. The updates lock is shared by writers and taken by `flush` and `close`.
 
@@ -190,13 +190,13 @@ impl Region {
         self.settings.cell_size_max_bytes
     }
 
-    /// Begins a scan of the rows that are both the scan's and the region's.
+    /// Begins a scan of those rows of the region that the scan selects.
     pub(crate) fn scanner(&self, scan: &Scan) -> Result<RegionScanner> {
         self.scanner_at(scan, || self.mvcc.read_point())
     }
 
-    /// Like [`Region::scanner`], at the first read point from `read_point` whose cells all still
-    /// exist.
+    /// Like [`Region::scanner`], at the first read point that `read_point` returns whose cells all
+    /// still exist.
     fn scanner_at(&self, scan: &Scan, read_point: impl Fn() -> u64) -> Result<RegionScanner> {
         for (family, _) in scan.columns().families() {
             self.check_family(family)?;
@@ -287,7 +287,7 @@ impl Region {
     /// Adds what a scanner did to the region's counters.
     pub(crate) fn count_read(&self, scanner: &RegionScanner, cells: usize, size_bytes: usize) {
         let counts = scanner.row_counts();
-        // HBase counts the calls for a next row, the one that finds none included.
+        // HBase counts the calls for a next row, including the one that finds none.
         let rows = counts.scanned.saturating_sub(counts.filtered).max(1);
         self.count_cells_read(rows, scanner.stats().cells_examined, cells, size_bytes);
     }
@@ -338,7 +338,7 @@ impl Region {
         Ok(())
     }
 
-    /// Updates the directory to the region's state.
+    /// Writes everything to files, and makes the directory match the region.
     fn leave_files_only(&self) -> Result<()> {
         while !self.is_memory_empty() {
             self.flush()?;

@@ -1,4 +1,4 @@
-//! The write page: the only way a cell enters a region.
+//! The write path, on one page: the only way a cell enters a region.
 //!
 //! 1. refuse what cannot be written (read-only, unknown family, memory full)
 //! 2. lock the rows
@@ -239,7 +239,8 @@ impl Region {
     }
 }
 
-/// Deleting "the newest version" must find out which one that is.
+/// Whether a mutation reads before it writes: a delete of the newest version must find out which
+/// one that is.
 fn reads_before_writing(mutation: &Mutation) -> bool {
     mutation.cells().iter().any(|cell| {
         cell.type_code() == CellType::Delete.code() && cell.timestamp() == LATEST_TIMESTAMP
@@ -259,6 +260,7 @@ fn count_same_deletes(cells: &CellBuffer, index: usize) -> usize {
     cells.iter().take(index + 1).filter(is_same).count()
 }
 
+/// The timestamp of a cell: its own, or `now` if it has none.
 pub(super) fn stamp(timestamp: i64, now: i64) -> i64 {
     if timestamp == LATEST_TIMESTAMP { now } else { timestamp }
 }

@@ -15,6 +15,7 @@ use hblite_env::sync::{Condvar, Mutex, spin_until};
 
 use crate::invariants::ARE_CHECKED;
 
+/// The writes in progress of a region, and what its readers see.
 #[derive(Debug)]
 pub(crate) struct Mvcc {
     read_point: AtomicU64,
@@ -45,12 +46,13 @@ impl Mvcc {
         self.read_point.load(Ordering::Acquire)
     }
 
-    /// Begins a write. It must be passed to [`Mvcc::complete_and_wait`], even if it fails.
+    /// Begins a write and returns its id, which must be passed to [`Mvcc::complete_and_wait`], even
+    /// if the write fails.
     pub(crate) fn begin(&self) -> u64 {
         let mut writes = self.writes.lock();
         writes.last_id += 1;
         let id = writes.last_id;
-        assert!(self.read_point() < id, "a read point covers only ids that were given out");
+        assert!(self.read_point() < id, "a read point covers only assigned ids");
         writes.pending.push_back((id, false));
         self.check(&writes);
         id
@@ -75,7 +77,7 @@ impl Mvcc {
         }
         if let Some(visible) = visible {
             let before = self.read_point.swap(visible, Ordering::Release);
-            assert!(before < visible && visible <= writes.last_id, "the read point goes on");
+            assert!(before < visible && visible <= writes.last_id, "the read point advances");
             self.check(&writes);
             if visible > id || !writes.pending.is_empty() {
                 self.advanced.notify_all();

@@ -110,7 +110,7 @@ impl Region {
         Ok(true)
     }
 
-    /// `None` if the condition does not hold.
+    /// Writes if the condition holds; `None` if it does not.
     fn mutate_if(
         &self,
         check: &CheckAndMutate,

@@ -86,7 +86,7 @@ pub(crate) struct RegionScanner<S = SourceScanner> {
     row: Vec<u8>,
     /// Where a row is collected that may still be rejected.
     collected: CellBuffer,
-    /// The first group of stores is done with the row, the joined ones are not.
+    /// Whether the stores that the filter needs are done with the row, and the joined ones are not.
     is_row_joining: bool,
     /// Where reading paused within a row.
     paused: Option<PausedRow>,

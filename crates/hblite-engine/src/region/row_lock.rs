@@ -13,6 +13,7 @@ use crate::row_hash::row_hash;
 
 const LOCK_COUNT: usize = 512;
 
+/// The locks of a region's rows.
 #[derive(Debug)]
 pub(crate) struct RowLocks {
     locks: Box<[RwLock<()>]>,

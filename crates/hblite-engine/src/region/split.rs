@@ -186,8 +186,8 @@ fn link_file(
     files.add_reader(family, file.name(), file.reader())
 }
 
-/// Before the first whole file: a region with files but without this name would be taken for one
-/// that owns them.
+/// Marks a region whose files belong to another one. Called before the first file is linked: a
+/// region with files but without this mark would be taken for one that owns them.
 fn mark_unclaimed(context: &EngineContext, region: &RegionInfo) -> Result<()> {
     let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
     let dir = layout.region_dir(region);
@@ -221,7 +221,8 @@ fn write_reference(
     files.add_reader(family, &name, file.reader())
 }
 
-/// Before hbase:meta names the region; a region without files has no directory yet.
+/// Writes the manifest of a new region, before hbase:meta names the region. A region without files
+/// has no directory yet, and gets no manifest.
 fn write_manifest(context: &EngineContext, region: &RegionInfo, files: &Manifest) -> Result<()> {
     if files.files.is_empty() {
         return Ok(());

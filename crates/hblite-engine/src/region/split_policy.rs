@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_is_not_there_is_told() {
+    fn an_unknown_class_is_refused_by_name() {
         for name in POLICY_NAMES {
             let error = SplitPolicy::of(&table(&[(name, "com.example.Mine")])).unwrap_err();
             let message =

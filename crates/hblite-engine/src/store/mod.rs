@@ -81,6 +81,10 @@ pub(crate) struct Store {
 }
 
 impl Store {
+    /// Opens the store of a family of `region` from its directory.
+    ///
+    /// # Errors
+    /// `Io`; `CorruptHFile` naming a file that is damaged, missing, or not the store's.
     pub(crate) fn open(
         context: &Arc<EngineContext>,
         region: &RegionInfo,
@@ -143,10 +147,12 @@ impl Store {
         &self.scan_info
     }
 
+    /// The highest sequence id in the files that existed when the store was opened.
     pub(crate) fn sequence_id_max(&self) -> u64 {
         self.sequence_id_max
     }
 
+    /// The current files, oldest first.
     pub(crate) fn files(&self) -> Arc<[Arc<StoreFile>]> {
         Arc::clone(&self.files.read())
     }

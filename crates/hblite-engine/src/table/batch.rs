@@ -95,6 +95,9 @@ impl TableHandle {
 
     /// Runs actions independently. Puts and deletes of one region become one log entry; each action
     /// sees the effect of earlier actions on its row.
+    ///
+    /// # Errors
+    /// That of the first invalid action: nothing was done. Other errors are in the results.
     pub fn batch(&self, actions: &[Action]) -> Result<Vec<Result<ActionResult>>> {
         for (index, action) in actions.iter().enumerate() {
             action.check_as_item(index, self.options.cell_size_max_bytes)?;

@@ -69,11 +69,17 @@ impl TableHandle {
     }
 
     /// The settings.
+    ///
+    /// # Errors
+    /// `TableNotFound`.
     pub fn descriptor(&self) -> Result<TableDescriptor> {
         Ok(self.catalog.descriptor(&self.name)?.as_ref().clone())
     }
 
-    /// The regions in order of their start keys.
+    /// The regions in order of their start keys; none if the table does not exist.
+    ///
+    /// # Errors
+    /// None at present.
     pub fn regions(&self) -> Result<Vec<RegionInfo>> {
         Ok(self.catalog.region_infos(&self.name))
     }
@@ -110,6 +116,10 @@ impl TableHandle {
     }
 
     /// Reads one row.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; `NotServingRegion` if the region
+    /// stays closed for a minute; those of the get's own check, of files and of filters.
     pub fn get(&self, get: &Get) -> Result<RowResult> {
         get.check()?;
         self.on_region(get.row(), |region| region.read_row(get).map(RowResult::new))
@@ -117,6 +127,9 @@ impl TableHandle {
 
     /// Whether a get finds anything. Reads only the first cell, unless its filter evaluates whole
     /// rows.
+    ///
+    /// # Errors
+    /// As [`TableHandle::get`].
     pub fn exists(&self, get: &Get) -> Result<bool> {
         get.check()?;
         if get.filter().is_some_and(Filter::has_filter_row) {
@@ -133,12 +146,21 @@ impl TableHandle {
     }
 
     /// Begins a scan.
+    ///
+    /// # Errors
+    /// As [`TableHandle::get`].
     pub fn scan(&self, scan: &Scan) -> Result<TableScanner> {
         scan.check()?;
         TableScanner::open(self.clone(), scan.clone())
     }
 
     /// Writes one row.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`, `NotServingRegion`, `DoNotRetryIo`
+    /// (read-only, or a counter that is not 8 bytes wide), `RegionTooBusy`, those of the mutation's
+    /// own check: nothing was written. `RegionServerStopped`: the log failed, and the next open
+    /// shows whether the write survived.
     pub fn mutate(&self, mutation: &Mutation) -> Result<()> {
         self.check_mutation(mutation)?;
         if matches!(mutation.kind(), MutationKind::Increment | MutationKind::Append) {
@@ -149,6 +171,9 @@ impl TableHandle {
 
     /// Increments or appends. A retry with the same nonce writes nothing and returns the same
     /// result.
+    ///
+    /// # Errors
+    /// As [`TableHandle::mutate`].
     pub fn read_modify_write(
         &self,
         mutation: &Mutation,
@@ -159,7 +184,10 @@ impl TableHandle {
         self.on_region(mutation.row(), |region| region.mutate_row(mutation.row(), mutations, nonce))
     }
 
-    /// Adds to one counter.
+    /// Adds to one counter, and returns its new value.
+    ///
+    /// # Errors
+    /// As [`TableHandle::mutate`]; `Io` for an empty row.
     pub fn increment_column(
         &self,
         row: &[u8],
@@ -181,6 +209,9 @@ impl TableHandle {
 
     /// Applies several writes to one row in one step. For the nonce see
     /// [`TableHandle::read_modify_write`].
+    ///
+    /// # Errors
+    /// As [`TableHandle::mutate`]; `ArrayIndexOutOfBounds` if there is no mutation.
     pub fn mutate_row(&self, mutations: &RowMutations, nonce: Option<Nonce>) -> Result<RowResult> {
         if mutations.mutations().is_empty() {
             return Err(Error::new(
@@ -197,6 +228,9 @@ impl TableHandle {
     }
 
     /// Writes if a condition holds. For the nonce see [`TableHandle::read_modify_write`].
+    ///
+    /// # Errors
+    /// As [`TableHandle::mutate`]; a condition that does not hold is not an error.
     pub fn check_and_mutate(
         &self,
         check: &CheckAndMutate,

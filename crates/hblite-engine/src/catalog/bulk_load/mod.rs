@@ -232,7 +232,7 @@ impl Procedures<'_> {
         match region.bulk_load(&files, &BulkLoadRequest::from(&options), Verification::Done) {
             Ok(misfits) => Ok(misfits.is_empty()),
             Err(error) if error.kind() == ErrorKind::NotServing => {
-                // Until the procedure that closed it is done.
+                // Wait until the procedure that closed it is done.
                 drop(self.begin_procedure()?);
                 Ok(false)
             }

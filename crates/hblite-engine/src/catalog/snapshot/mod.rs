@@ -21,7 +21,7 @@
 //! is opened, a snapshot that HBase took gets these files, and a snapshot of an earlier hblite gets
 //! what HBase reads, so both can use every snapshot.
 //!
-//! - `take` creates a snapshot, `stored` reads one, `restore` makes a table of one
+//! - `take` creates a snapshot, `stored` reads one, `restore` makes a table from one
 //! - `transfer` copies one from directory to directory
 //! - `data_manifest` is HBase's list, `archive` has the names, `adopt` is what an open does
 //!

@@ -1,4 +1,4 @@
-//! Makes a table of a snapshot: a new one (clone), or what the disabled table was (restore).
+//! Makes a table from a snapshot: a new one (clone), or a disabled table as it was (restore).
 //!
 //! Both give the table new regions, whose directories are not read until hbase:meta names them. The
 //! files of the snapshot are hard-linked there. For a reference, its half is written as a new file,
@@ -166,7 +166,7 @@ impl Procedures<'_> {
             written.map_err(|error| Error::io("cannot write", &pending, error))
         });
         prepared.inspect_err(|_| {
-            // What cannot be removed now goes when the store is opened next.
+            // What cannot be removed now is removed when the store is next opened.
             let _ = fs.remove_file(&pending);
             self.remove_region_dirs(rows.iter().map(|row| &row.info));
         })?;
@@ -205,8 +205,8 @@ impl Procedures<'_> {
             region_info_file::ensure(fs, layout, &row.info)?;
             let unclaimed = layout.region_dir(&row.info).join(UNCLAIMED_FILE);
             fs.create(&unclaimed).map_err(|error| Error::io("cannot create", &unclaimed, error))?;
-            // First: a region with files but without this name would be taken for one that owns
-            // them.
+            // Created first: a region with files but without this one would be taken for their
+            // owner.
             let region_dir = layout.region_dir(&row.info);
             layout.make_durable(fs, &region_dir)?;
             sync_dir(fs, &region_dir)?;
@@ -341,6 +341,7 @@ fn restored_files(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<(u64, PathBuf)>
 
 /// Step 4.
 ///
+/// # Errors
 /// `Io`: it must be done again.
 fn finish_restore(
     fs: &dyn FileSystem,

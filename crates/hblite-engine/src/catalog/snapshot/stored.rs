@@ -42,7 +42,7 @@ impl StoredSnapshot {
     /// Reads the snapshot in `dir`.
     ///
     /// # Errors
-    /// `Io`; `CorruptHFile` if a part is missing or makes no sense.
+    /// `Io`; `CorruptHFile` if a part is missing or invalid.
     pub(crate) fn read(fs: &dyn FileSystem, dir: &Path) -> Result<Self> {
         let stored = read_description(fs, dir, dir.file_name().and_then(|name| name.to_str()))?;
         let name = &stored.description.table;
@@ -58,7 +58,7 @@ impl StoredSnapshot {
             }
             let content = fs.read(&path).map_err(|error| Error::io("cannot read", &path, error))?;
             let info = region_info_file::decode_file(&content)
-                .ok_or_else(|| corrupt(&path, "it describes no region"))?;
+                .ok_or_else(|| corrupt(&path, "it does not describe a region"))?;
             if info.table() != name || info.encoded_name() != directory {
                 return Err(corrupt(&path, "it describes the region of another directory"));
             }
@@ -88,7 +88,7 @@ fn is_whole(regions: &[(RegionInfo, PathBuf)]) -> bool {
 /// All snapshots of a store, by name.
 ///
 /// # Errors
-/// `Io`; `CorruptHFile` for one that does not say what it is.
+/// `Io`; `CorruptHFile` for a snapshot without a valid description.
 pub(crate) fn snapshots(fs: &dyn FileSystem, layout: &Layout) -> Result<Vec<StoredDescription>> {
     let dir = layout.snapshots_dir();
     let mut names = orphans::directories(fs, &dir)?;

@@ -384,7 +384,7 @@ fn after_a_commit_of_unknown_outcome_nothing_is_compacted() {
 
 /// A close that fails still releases the directory, so nothing may be written afterwards.
 #[test]
-fn after_a_close_that_failed_nobody_writes() {
+fn after_a_close_that_failed_nothing_is_written() {
     let (disk, fs, engine) = with_faults();
     put(&engine, "t", "a").unwrap();
     fs.inject(fault_on(Operation::Create).forever());

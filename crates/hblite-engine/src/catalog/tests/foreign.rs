@@ -182,7 +182,7 @@ fn create_again() {
 }
 
 #[test]
-fn truncate_without_borders() {
+fn truncate_without_boundaries() {
     check(
         with_disabled_table,
         |engine| engine.procedures().truncate_table(&name("t"), SplitPoints::Discard),
@@ -191,7 +191,7 @@ fn truncate_without_borders() {
 }
 
 #[test]
-fn truncate_with_borders() {
+fn truncate_with_boundaries() {
     check(
         with_disabled_table,
         |engine| engine.procedures().truncate_table(&name("t"), SplitPoints::Preserve),

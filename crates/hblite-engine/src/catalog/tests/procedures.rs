@@ -406,7 +406,7 @@ fn parents_go_when_nothing_refers_to_them() {
 /// The parents of a merge are listed for as long as the settings say, and no region that is split
 /// or merged again knows two generations.
 #[test]
-fn parents_are_told_of_for_a_while() {
+fn parents_are_listed_for_a_while() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let clock = Arc::new(ManualClock::new(1_700_000_000_000));
     let env = Env { clock: clock.clone(), ..super::env(fs) };

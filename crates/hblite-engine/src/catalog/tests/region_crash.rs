@@ -57,7 +57,7 @@ fn what_was_acknowledged_is_there_again_and_what_skipped_the_log_is_not() {
 }
 
 #[test]
-fn what_is_no_users_region_is_passed_over() {
+fn system_regions_and_disabled_tables_do_not_crash() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let engine = open(&fs).unwrap();
     engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();

@@ -120,7 +120,7 @@ fn a_family_made_again_stays_empty_after_a_kill() {
 
 /// Writes after a region was emptied and opened again are not mistaken for old ones.
 #[test]
-fn sequence_ids_go_on_when_a_region_is_opened_again() {
+fn sequence_ids_continue_when_a_region_is_opened_again() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let t = name("t");
     let engine = open(&fs).unwrap();
@@ -155,7 +155,7 @@ fn an_empty_store_leaves_no_store_files() {
 /// Directories that no table has: those that hblite created and that have no cells are removed, all
 /// others are kept and reported. Files belong to no table and stay.
 #[test]
-fn orphans_are_taken_away() {
+fn orphans_are_removed_or_set_aside() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let engine = open(&fs).unwrap();
     engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
@@ -263,7 +263,7 @@ fn foreign_files_in_tables_outlive_them() {
 }
 
 #[test]
-fn a_table_without_descriptor_is_told() {
+fn a_table_without_a_descriptor_is_reported() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let engine = open(&fs).unwrap();
     engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();

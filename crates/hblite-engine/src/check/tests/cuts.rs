@@ -88,7 +88,7 @@ fn check_is_clean(prepare: impl Fn(&Arc<Engine>), procedure: impl Fn(&Arc<Engine
             assert!(left.exists(Path::new(DIR)).unwrap());
             let mut report = check(&env(left), Path::new(DIR), &mut |_| {}).unwrap();
             if index > 0 {
-                // The directory of a region without files is not durable: an open makes it again.
+                // The directory of a region without files is not durable: an open creates it again.
                 report.defects.retain(|defect| defect.kind != FindingKind::RegionMissing);
             }
             let place = format!("cut after {operations} operations, remains {index}");

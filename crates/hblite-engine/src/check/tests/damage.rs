@@ -53,7 +53,7 @@ fn a_flipped_byte_in_a_data_block() {
 
 /// The first and the last damaged block of a file are reported, and other files' too.
 #[test]
-fn every_damaged_file_is_told() {
+fn every_damaged_file_is_reported() {
     let store = stored();
     let files = store.store_files("t");
     let last_block = store_file(&store).1.trailer().last_data_block_offset;
@@ -85,8 +85,8 @@ fn a_flipped_byte_in_index_filter_info_or_trailer() {
         let (path, _) = store_file(&store);
         let at = block(&store, &path, magic);
         // After a block's header; in the trailer its magic.
-        let behind = if magic.starts_with(b"TRA") { 3 } else { 40 };
-        flip(&store, &path, at + behind);
+        let after = if magic.starts_with(b"TRA") { 3 } else { 40 };
+        flip(&store, &path, at + after);
         let defect = assert_defect(&store, kind, &path);
         if kind == FindingKind::Bloom {
             assert_eq!(defect.offset, Some(at));

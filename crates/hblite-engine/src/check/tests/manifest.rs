@@ -112,7 +112,7 @@ fn a_doubled_or_strange_file_is_refused_and_salvage_takes_it_in() {
 }
 
 #[test]
-fn salvage_goes_on_without_what_is_lost() {
+fn salvage_continues_without_what_is_lost() {
     let store = twins();
     let files = store.store_files("t");
     let missing = copy_with(&store, |copy| copy.fs.remove_file(&files[0]).unwrap());
@@ -133,7 +133,7 @@ fn salvage_goes_on_without_what_is_lost() {
 }
 
 #[test]
-fn a_manifest_that_is_missing_is_made_again_and_a_damaged_one_is_refused() {
+fn a_manifest_that_is_missing_is_rebuilt_and_a_damaged_one_is_refused() {
     let store = twins();
     let all = rows(&store).unwrap();
     let path = store.files(MANIFEST_FILE).remove(0);

@@ -183,7 +183,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         self.stores.iter_mut().any(|store| store.is_at_row(&self.row))
     }
 
-    /// Asks the filter about the collected row.
+    /// Whether the filter rejects the collected row.
     fn is_row_rejected(&mut self) -> bool {
         match &mut self.filter {
             Some(filter) if filter.has_filter_row() => {

@@ -109,6 +109,7 @@ impl ExplicitColumnTracker {
         self.count = 0;
     }
 
+    /// Whether the column `qualifier` is selected: `Include`, or where to go.
     pub(super) fn check_column(&mut self, qualifier: &[u8]) -> MatchCode {
         while let Some(wanted) = self.columns.get(self.index) {
             match qualifier.cmp(wanted) {
@@ -126,6 +127,7 @@ impl ExplicitColumnTracker {
         MatchCode::SeekNextRow
     }
 
+    /// Counts a version and decides on it. With `ignore_count` it is too new to be counted.
     pub(super) fn check_versions(&mut self, timestamp: i64, ignore_count: bool) -> MatchCode {
         if ignore_count {
             return MatchCode::Include;
