@@ -17,7 +17,7 @@ const BOXED: [&str; 3] =
     [".hbase.pb.Action.mutation", ".hbase.pb.Action.get", ".hbase.pb.Action.service_call"];
 /// The maximum size of a box in a struct.
 const BOX_BYTES: usize = 8;
-/// The bytes before an allocation.
+/// Bytes that the allocator adds to each allocation.
 const ALLOCATION_BYTES: usize = 16;
 /// A vector that grows has up to twice the room that it needs.
 const GROWTH: usize = 2;

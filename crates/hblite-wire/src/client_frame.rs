@@ -43,7 +43,7 @@ pub fn request(
     }
     let mut frame = BytesMut::with_capacity(LENGTH_SIZE + length);
     frame.put_u32(length as u32);
-    // A buffer that grows takes every message.
+    // Encoding fails only if the buffer is full, and this one grows.
     let _ = header.encode_length_delimited(&mut frame);
     let _ = message.encode_length_delimited(&mut frame);
     frame.put_slice(cells);
@@ -53,7 +53,7 @@ pub fn request(
 /// A response whose message is still bytes.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// The header, which has the exception if there is one.
+    /// The header, which contains the exception if there is one.
     pub header: pb::ResponseHeader,
     /// The message; empty if there is an exception.
     pub message: Bytes,

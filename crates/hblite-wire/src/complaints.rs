@@ -1,4 +1,4 @@
-//! Lines about input that is malformed, at most so many in a minute.
+//! Reports malformed input, with a limit on the number of lines per minute.
 //!
 //! Anybody can send such input as fast as the network carries it, and a log must not fill a disk.
 //!
@@ -9,8 +9,9 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// In each period, so many lines are written.
+/// The period of the limit.
 const PERIOD: Duration = Duration::from_secs(60);
+/// The maximum number of lines in a period.
 const LINES_PER_PERIOD: usize = 10;
 
 /// Where lines about malformed input go.
@@ -28,14 +29,14 @@ struct State {
 }
 
 impl Complaints {
-    /// Gives each line, without its end, to `write`, which is called from many threads and must be
-    /// quick.
+    /// Passes each line, without a line end, to `write`, which is called from many threads and must
+    /// be quick.
     pub fn new(write: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self { write: Arc::new(write), state: Arc::default() }
     }
 
-    /// Writes a line: what is wrong with the input that `port` got from `peer`. After ten in a
-    /// minute the rest is counted, and the next minute's first line gives the number.
+    /// Writes a line: what is wrong with the input that `port` got from `peer`. After ten lines in
+    /// a minute the others are only counted, and the next minute begins with their number.
     pub fn note(&self, port: &str, peer: Option<SocketAddr>, what: &dyn fmt::Display) {
         self.note_at(Instant::now(), port, peer, what);
     }

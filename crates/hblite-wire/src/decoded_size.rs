@@ -5,9 +5,9 @@
 //! the decoded size before it decodes. Bytes of the frame are not counted again: `Bytes` refers to
 //! them. Strings are copied, and counted.
 //!
-//! The walk knows from the build which fields repeat, and an upper bound for the size of each
-//! element. It counts at least what decoding allocates, even for a malformed message, since
-//! decoding stops no later than the walk.
+//! The table that the build generates says which fields repeat, and gives an upper bound for the
+//! size of each element. The walk counts at least what decoding allocates, even for a malformed
+//! message, since decoding stops no later than the walk.
 //!
 //! Threads: any.
 
@@ -16,7 +16,7 @@ use prost::Name;
 
 use crate::shape::{Field, Kind, SHAPES, Shape, shape_of};
 
-/// The bytes before an allocation.
+/// Bytes that the allocator adds to each allocation.
 const ALLOCATION_BYTES: usize = 16;
 /// The maximum nesting that decoding follows.
 const DEPTH_MAX: usize = 100;
@@ -69,7 +69,7 @@ fn content_bytes(field: &Field, content: &[u8], depth: usize) -> usize {
     match field.kind {
         Kind::Bytes => 0,
         Kind::String => content.len() + ALLOCATION_BYTES,
-        // Each takes one byte at least.
+        // Each packed number takes at least one byte.
         Kind::Numbers(_) => content.len().saturating_mul(field.element_bytes as usize),
         Kind::Message(_) if depth == DEPTH_MAX => 0,
         Kind::Message(index) => bytes_of(&SHAPES[usize::from(index)], content, depth + 1),

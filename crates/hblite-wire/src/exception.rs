@@ -10,7 +10,7 @@ use hblite_model::{Error, Exception};
 
 use crate::pb;
 
-/// Names of classes that hblite's errors do not have.
+/// Names of classes for [`RemoteException::new`].
 #[allow(missing_docs, reason = "each is the class with its name")]
 pub mod class {
     use hblite_model::Exception;
@@ -189,7 +189,8 @@ impl From<&Error> for RemoteException {
         let exception = error.exception();
         match wire_class(exception) {
             Some(class_name) => Self::new(class_name, error.message().to_owned()),
-            // As HBase wraps what is not an IOException; but a retry would fail in the same way.
+            // HBase also wraps what is not an IOException. Unlike HBase's wrapper, this one says
+            // not to retry, because a retry would fail in the same way.
             None => Self::do_not_retry(error.to_java_string()),
         }
     }
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_clients_lack_is_told_in_the_text() {
+    fn a_class_that_clients_lack_is_named_in_the_text() {
         let remote = RemoteException::from(&Error::illegal_argument("no"));
         assert_eq!(remote.class_name, class::DO_NOT_RETRY_IO);
         assert_eq!(remote.message, "java.lang.IllegalArgumentException: no");

@@ -51,7 +51,7 @@ impl Request {
         Ok(Self { header, message, cells: frame.split_to(length) })
     }
 
-    /// The call's id, if the frame begins with these bytes and they have the header.
+    /// The call's id, if `front`, the beginning of a frame, contains the whole header.
     pub fn peek_call_id(mut front: &[u8]) -> Option<u32> {
         let length = usize::try_from(hblite_model::protobuf::read_varint(&mut front)?).ok()?;
         pb::RequestHeader::decode(front.get(..length)?).ok()?.call_id
@@ -128,7 +128,7 @@ impl Response {
             pb::ResponseHeader { call_id: Some(call_id), exception: None, cell_block_meta };
         let mut head = BytesMut::new();
         put_head(&mut head, &header, message.encoded_len(), cells.len());
-        // A buffer that grows takes every message.
+        // Encoding fails only if the buffer is full, and this one grows.
         let _ = message.encode_length_delimited(&mut head);
         Self { head: head.freeze(), cells }
     }
@@ -147,7 +147,7 @@ impl Response {
         Self { head: head.freeze(), cells: Bytes::new() }
     }
 
-    /// All bytes together.
+    /// The size of both parts in bytes.
     pub fn size_bytes(&self) -> usize {
         self.head.len() + self.cells.len()
     }

@@ -59,7 +59,7 @@ impl<'a> Decoder<'a> {
         self.array::<1>("boolean").map(|[byte]| byte != 0)
     }
 
-    /// Bytes with their length before them.
+    /// Bytes, preceded by their length.
     pub fn buffer(&mut self) -> Result<&'a [u8], Malformed> {
         match self.int()? {
             -1 => Ok(&[]),
@@ -81,7 +81,7 @@ impl<'a> Decoder<'a> {
         mut element: impl FnMut(&mut Self) -> Result<T, Malformed>,
     ) -> Result<Vec<T>, Malformed> {
         let count = self.int()?;
-        // Grows with the elements that are really there: the count alone proves nothing.
+        // Grows with the elements that are really there: the count alone is not trusted.
         let mut elements = Vec::new();
         for _ in 0..count.max(0) {
             if self.is_empty() {

@@ -12,7 +12,7 @@
 //! - [`jute`] is the encoding of ZooKeeper's messages
 //! - [`cell_block`] is cells outside messages, with the same bytes as in memory and on disk
 //! - [`exception`] is the only place where errors become Java exceptions
-//! - [`complaints`] are lines about malformed input, at most so many in a minute
+//! - [`complaints`] reports malformed input, with a limit per minute
 //! - [`memory`] is the budget that requests and answers are charged to
 //! - [`read_only`] is the switch that keeps clients of a gateway from changing anything
 //! - [`convert`] converts messages to operations and results to messages

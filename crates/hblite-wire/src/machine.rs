@@ -8,8 +8,8 @@ const MEMORY_INFO: &str = "/proc/meminfo";
 const GROUP_LIMITS: [&str; 2] =
     ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
 
-/// Bytes of memory: the machine's, or what a container is limited to; `None` if the system does not
-/// say.
+/// The machine's memory in bytes, or the container's limit if that is lower; `None` if the system
+/// reports neither.
 pub(crate) fn memory_bytes() -> Option<usize> {
     let of_machine = fs::read_to_string(MEMORY_INFO).ok().and_then(|text| total_of(&text));
     let limits = GROUP_LIMITS.iter().filter_map(|path| fs::read_to_string(path).ok());

@@ -24,9 +24,9 @@ const RESERVED_SHARE: usize = 8;
 const GROWTH_MIN: usize = 256;
 const GROWTH_MAX: usize = 16 * 1024 * 1024;
 
-/// The default size of a budget: one of so many parts of the machine's memory, and no less than
-/// this.
+/// The default size of a budget is the machine's memory divided by this.
 const MACHINE_SHARE: usize = 8;
+/// The minimum default size of a budget.
 const DEFAULT_MIN_BYTES: usize = 64 * 1024 * 1024;
 
 /// Memory that may be used at the same time.

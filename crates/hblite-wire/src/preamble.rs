@@ -18,8 +18,8 @@ pub const AUTH_SIMPLE: u8 = 80;
 const AUTH_KERBEROS: u8 = 81;
 const AUTH_DIGEST: u8 = 82;
 
-/// The answer to a client that wants to authenticate by SASL: "switch to simple", after a status of
-/// success.
+/// The answer to a client that wants to authenticate with SASL: a status of success, then "switch
+/// to simple authentication".
 pub const SWITCH_TO_SIMPLE: [u8; 8] = [0, 0, 0, 0, 0xff, 0xff, 0xff, 0xa8];
 
 /// What a client requests.
@@ -27,8 +27,8 @@ pub const SWITCH_TO_SIMPLE: [u8; 8] = [0, 0, 0, 0, 0xff, 0xff, 0xff, 0xa8];
 pub enum Preamble {
     /// Calling methods; the connection header follows.
     Simple,
-    /// The same by SASL: it is asked to switch, its first SASL message is skipped, and the
-    /// connection header follows.
+    /// The same with SASL: the server answers [`SWITCH_TO_SIMPLE`] and skips the client's first
+    /// SASL message; then the connection header follows.
     Sasl,
     /// The cluster's id.
     ConnectionRegistry,

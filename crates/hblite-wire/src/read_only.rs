@@ -1,6 +1,6 @@
-//! A switch that makes a gateway read-only, and that can be moved while the gateway serves.
+//! A switch that makes a gateway read-only, and that can be changed while the gateway runs.
 //!
-//! Threads: any. A request sees the position that the switch has when the request is checked.
+//! Threads: any. What counts for a request is the switch at the moment when the request is checked.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

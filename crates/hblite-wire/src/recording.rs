@@ -10,9 +10,9 @@
 //! {"calls":120,"dropped":3}                                              the last line
 //! ```
 //!
-//! A call's line is written when it is answered. Its bytes are in base64, as they travelled: the
-//! message, and next to it the cell block (`request_cells`, `response_cells`), which the codec and
-//! the compressor in the connection's `header` explain. That is what a replay sends and compares.
+//! A call's line is written when it is answered. Its bytes are in base64, as they were sent: the
+//! message, and next to it the cell block (`request_cells`, `response_cells`), whose codec and
+//! compressor are in the connection's `header`. That is what a replay sends and compares.
 //! `request` and `response` show the messages by the names of their fields, `table` and `region`
 //! say what the call was about: they are for readers, long values are cut, and a replay ignores
 //! them. A call that was answered with an exception has `exception` (`class`, `message`) instead of
@@ -136,7 +136,7 @@ pub struct Call {
 pub struct RecordedException {
     /// The name of the Java class.
     pub class: String,
-    /// What it says.
+    /// The message, without the class.
     pub message: String,
 }
 

@@ -1,6 +1,6 @@
 //! The messages of the protocol as a table: their fields, by number and by name.
 //!
-//! The build makes it from `proto/`, in the order of the messages' names. Threads: any.
+//! The build generates it from `proto/`, in the order of the messages' names. Threads: any.
 
 /// A message of the protocol.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
     Message(u16),
 }
 
-/// How a number reads.
+/// How a number is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Number {
     Unsigned,

@@ -13,10 +13,10 @@ use crate::shape::{Kind, Number, SHAPES, Shape, shape_of};
 
 /// The package of HBase's messages.
 const PACKAGE: &str = "hbase.pb.";
-/// Messages within messages that are taken apart; what lies deeper stays bytes.
+/// How deep nested messages are parsed; deeper ones stay bytes.
 const DEPTH_MAX: usize = 32;
 
-/// A message taken apart.
+/// A parsed message.
 #[derive(Debug, Clone)]
 pub struct Tree {
     shape: Option<&'static Shape>,
@@ -68,8 +68,8 @@ pub enum Reading {
 }
 
 impl Tree {
-    /// Takes a message of this type, such as `GetRequest`, apart. A type that the protocol's files
-    /// do not have gives fields without names. `None` if the bytes are not a message.
+    /// Parses a message of this type, such as `GetRequest`. If the protocol's files do not have the
+    /// type, its fields have no names. `None` if the bytes are not a message.
     pub fn parse(message_type: &str, message: Bytes) -> Option<Self> {
         Self::parse_shape(shape_of(&format!("{PACKAGE}{message_type}")), message, 0)
     }
@@ -224,7 +224,7 @@ impl Tree {
         }
     }
 
-    /// Replaces the values of the field with this name by what `change` makes of them.
+    /// Replaces each value of the field with this name by what `change` returns; `None` keeps it.
     pub fn replace(&mut self, name: &str, mut change: impl FnMut(&Value) -> Option<Value>) {
         let Some(shape) = self.shape else { return };
         let Some(number) = shape.fields.iter().find(|field| field.name == name) else { return };

@@ -19,7 +19,7 @@ const PIECE_SIZE: usize = 128 * 1024;
 /// How cell blocks are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compressor {
-    /// `GzipCodec` (and `DefaultCodec`'s stronger sister).
+    /// `GzipCodec`.
     Gzip,
     /// `SnappyCodec`.
     Snappy,
@@ -72,7 +72,7 @@ impl Compressor {
     /// memory for them.
     ///
     /// # Errors
-    /// `DoNotRetryIo` if the bytes are not such a block, or there are more.
+    /// `DoNotRetryIo` if the bytes are not such a block, or decompress to more.
     pub fn decompress(
         self,
         block: &[u8],

@@ -6,8 +6,8 @@
 //! u32 length │ u32 key length │ u32 value length │ key │ value      (│ u16 tags length │ tags)
 //! ```
 //!
-//! The tags are there with `KeyValueCodecWithTags`, for cells that have some. Key and value are
-//! the bytes that memory and files hold.
+//! Tags are written only by `KeyValueCodecWithTags`, for cells that have some. Key and value are
+//! the same bytes as in memory and in files.
 
 mod compressor;
 
@@ -39,7 +39,7 @@ impl Codec {
         }
     }
 
-    /// The tags that travel with the cell.
+    /// The tags that are sent with the cell.
     #[inline]
     fn tags<'c>(self, cell: &CellRef<'c>) -> &'c [u8] {
         match self {

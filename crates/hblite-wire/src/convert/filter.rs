@@ -53,7 +53,7 @@ fn list(bytes: Bytes, depth: usize) -> Result<Filter> {
         2 => ListOperator::MustPassOne,
         other => return Err(no_such("operator of a filter list", other)),
     };
-    // Before each is parsed. The scan counts the total over nested lists.
+    // Checked before any of them is parsed. The scan counts the filters of nested lists, too.
     if message.filters.len() > Filter::COUNT_MAX {
         return Err(Filter::too_many());
     }

@@ -140,10 +140,9 @@ fn single_column_test(test: &SingleColumnTest) -> Result<pb::SingleColumnValueFi
     })
 }
 
-/// Masks are sent raw: 0 fixed, 1 free.
+/// Masks are sent as Java's client of 2.6 prepares them: fixed is 0xff, and free is 2.
 fn fuzzy_row(filter: &FuzzyRowFilter) -> pb::FuzzyRowFilter {
-    // As Java's client of 2.6 prepares them: servers read raw masks as those of older clients, and
-    // then find too little.
+    // Servers read raw masks (0 and 1) as those of older clients, and then find too little.
     let prepared = |byte: &u8| match *byte {
         0 => 0xff,
         1 => 2,

@@ -41,7 +41,7 @@ pub fn get(message: &pb::Get) -> Result<Get> {
     Ok(get)
 }
 
-/// The parts of a scan's message for the server, not for the region.
+/// The parts of a scan's message that the server uses, not the region.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ScanSettings {
     /// Bytes in one answer, if the client limits them.
@@ -50,7 +50,7 @@ pub struct ScanSettings {
     pub read_point: Option<u64>,
     /// Whether heartbeats report the position of the scan.
     pub needs_cursor: bool,
-    /// Whether the scan ends with the first answer after which nothing follows: clients before 2.0.
+    /// Whether this is a small scan of a client before 2.0.
     pub is_small: bool,
 }
 
@@ -63,7 +63,7 @@ pub fn scan(message: &pb::Scan) -> Result<(Scan, ScanSettings)> {
     let row = |row: &Option<Bytes>| row.clone().unwrap_or_default();
     let (start, stop) = (row(&message.start_row), row(&message.stop_row));
     let includes_start = message.include_start_row.unwrap_or(true);
-    // Clients before 2.0 mean one row when both are the same.
+    // Clients before 2.0 request one row by sending it as both ends.
     let includes_stop =
         message.include_stop_row.unwrap_or_else(|| !start.is_empty() && start == stop);
     let mut scan = Scan::new()

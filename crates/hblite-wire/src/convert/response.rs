@@ -37,8 +37,8 @@ pub fn rows_from(message: &pb::ScanResponse, cells: &mut CellReader<'_>) -> Resu
     rows.collect()
 }
 
-/// The results of a region's actions, with the indexes of the actions; one result has the index 0
-/// if the region as a whole failed.
+/// The results of a region's actions, with the indexes of the actions. If the region as a whole
+/// failed, there is one result, with index 0.
 ///
 /// # Errors
 /// As [`result_from`].

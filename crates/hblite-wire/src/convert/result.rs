@@ -34,14 +34,15 @@ pub struct ResultWriter {
     codec: Option<Codec>,
     room: Room,
     is_out_of_memory: bool,
-    /// What the cells take that are messages.
+    /// Memory of the cells that are messages.
     messages_bytes: usize,
     block: Vec<u8>,
     messages: Vec<pb::Cell>,
-    /// Cells and bytes of the current result.
+    /// Cells of the current result.
     count: usize,
     /// Where the current result began in the block.
     begin: usize,
+    /// Serialized size of all cells that were added as messages.
     size_bytes: usize,
 }
 
@@ -72,12 +73,12 @@ impl ResultWriter {
         !self.is_out_of_memory && self.room.try_hold(used.saturating_add(bytes))
     }
 
-    /// What the cells take that are messages, in bytes.
+    /// Memory of the cells that are messages, in bytes.
     pub fn messages_bytes(&self) -> usize {
         self.messages_bytes
     }
 
-    /// Charges all memory in use, so that none of it counts as free.
+    /// Charges all memory in use, so that none of it counts as free. False if that is not possible.
     pub fn charge_all(&mut self) -> bool {
         self.room.try_charge(self.block.capacity() + self.messages_bytes)
     }
