@@ -18,16 +18,17 @@ const SPAN_MS: i64 = 5 * 60 * 1000;
 const RATE_MIN: f64 = 1.0;
 /// A region is hot if its load is this many times an even share.
 const HOT_REGION: f64 = 2.0;
-/// A row is hot if it has this share of the sampled requests; the next constant is that of a
-/// prefix.
+/// A row is hot if it has this share of the sampled requests.
 const HOT_ROW: f64 = 0.10;
+/// A prefix is hot if its rows have this share of the sampled requests.
 const HOT_PREFIX: f64 = 0.40;
 /// The minimum number of sampled keys to examine keys.
 const KEYS_MIN: usize = 50;
 /// The minimum number of rows of a hot prefix: with fewer, the rows are hot.
 const PREFIX_ROWS_MIN: usize = 5;
-/// The number of windows that are compared, and the share of them that must move forward.
+/// The minimum number of pairs of windows to compare.
 const WINDOWS_MIN: usize = 4;
+/// Writes move forward if they do in this share of the pairs.
 const FORWARD: f64 = 0.75;
 /// The minimum number of written keys to compare a window.
 const WINDOW_KEYS_MIN: usize = 5;
@@ -42,7 +43,8 @@ pub(crate) struct Finding {
     pub(crate) text: String,
     /// What would help.
     pub(crate) help: String,
-    /// The keys that it is about, first and after the last; `None` for all of the table.
+    /// The range of keys that it is about: the first key, and the one after the last; `None` for
+    /// the whole table.
     pub(crate) keys: Option<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -110,8 +112,8 @@ fn hot_region(regions: &[Arc<RegionInfo>], counts: &[u64], what: &str) -> Option
             regions.len(),
             percent(1.0 / regions.len() as f64)
         ),
-        help: "Zoom in to see which keys. If they are many, splitting the region helps; if they \
-               are one row or move forward, only another key does."
+        help: "Zoom in to see the keys. If there are many, splitting the region helps. If it is \
+               one row, or the keys move forward, only a different key helps."
             .to_owned(),
         keys,
     })
@@ -138,8 +140,8 @@ fn hot_rows(keys: &[&KeyInWindow], what: &str) -> Vec<Finding> {
     let hot = rows.iter().take(ROWS_SHOWN).take_while(|(_, count)| share(*count) >= HOT_ROW);
     hot.map(|(row, count)| {
         let advice = if what == "writes" {
-            "No split and no prefix spreads a single row. Put what is written into several rows, \
-             with a salt or a time bucket in the key, and read them together."
+            "No split and no prefix spreads a single row. Divide what is written among several \
+             rows, with a salt or a time bucket in the key, and read them together."
         } else {
             "No split and no prefix spreads a single row. Cache it in the clients, or keep copies \
              of it under several keys."
@@ -188,7 +190,7 @@ fn forward(windows: &[&Window], mine: &dyn Fn(&&KeyInWindow) -> bool) -> Option<
     })
 }
 
-/// The longest beginning that many keys share, beyond what all share.
+/// The longest prefix that many keys share, if it is longer than what all share.
 fn hot_prefix(keys: &[&KeyInWindow], what: &str) -> Option<Finding> {
     if keys.len() < KEYS_MIN {
         return None;
@@ -198,7 +200,7 @@ fn hot_prefix(keys: &[&KeyInWindow], what: &str) -> Option<Finding> {
     let of_all = common_prefix_length(rows[0], rows[rows.len() - 1]);
     let mut inside = &rows[..];
     let mut length = of_all;
-    // From byte to byte, as long as one of the next has enough of all keys.
+    // Extends the prefix byte by byte, as long as enough of the keys have it.
     while let Some(most) = inside
         .chunk_by(|one, other| one.get(length) == other.get(length))
         .filter(|group| group[0].len() > length)
@@ -224,8 +226,8 @@ fn hot_prefix(keys: &[&KeyInWindow], what: &str) -> Option<Finding> {
             to_string_binary(prefix),
             percent(share)
         ),
-        help: "Split within the prefix, or put a salt or a hash of the rest behind it. A salt in \
-               front of the whole key spreads it too, and makes every scan several."
+        help: "Split within the prefix, or put a salt or a hash of the rest after it. A salt in \
+               front of the whole key also spreads the load, but turns every scan into several."
             .to_owned(),
         keys: Some((prefix.to_vec(), hblite::bytes::next_after_prefix(prefix))),
     })

@@ -198,8 +198,8 @@ impl History {
         self.windows.iter()
     }
 
-    /// Requests per second by encoded name of the region, over the last windows of this many
-    /// milliseconds, and how many seconds these were.
+    /// The requests of each region, by encoded name, in the windows that ended in the last
+    /// `span_ms` milliseconds of the history, and how many seconds these windows cover.
     pub(crate) fn recent(&self, span_ms: i64) -> (HashMap<&str, Load>, f64) {
         let end_ms = self.windows.back().map_or(0, |window| window.end_ms);
         let recent = self.windows.iter().rev();

@@ -35,7 +35,7 @@ pub(crate) struct Source {
 #[derive(Debug, Default)]
 struct Located {
     servers: Vec<String>,
-    /// Server of each region, by encoded name, and the round in which that was asked.
+    /// Server of each region, by encoded name, and the round in which the region was located.
     regions: HashMap<String, (usize, u64)>,
     round: u64,
 }
@@ -105,8 +105,8 @@ impl Source {
         }
     }
 
-    /// Asks a cluster where some of its regions are: new ones first, then those that were asked
-    /// about the longest time ago.
+    /// Locates some of the regions of a cluster: new ones first, then those that were located the
+    /// longest time ago.
     pub(crate) fn locate(&self, regions: &[RegionStatus]) {
         if !matches!(self.target, Target::Cluster(_)) {
             return;

@@ -99,7 +99,7 @@ pub struct CompareOptions {
 }
 
 impl CompareOptions {
-    /// Compares such cells, in one thread, and keeps the first ten rows that differ.
+    /// The defaults for these cells: one thread, and the first ten rows that differ are kept.
     pub fn of(view: CellView) -> Self {
         Self { view, threads: 1, differences_kept: 10 }
     }

@@ -89,9 +89,9 @@ pub struct CopyCount {
     pub tags_left_out: u64,
 }
 
-/// Makes a table with the settings and region boundaries of `from`, and its namespace if that is
-/// missing. If the table exists, its families must include those of `from`. Returns whether it was
-/// made.
+/// Creates a table with the settings and region boundaries of `from`, and its namespace if that is
+/// missing. If the table exists, its families must include those of `from`. Returns whether the
+/// table was created.
 ///
 /// # Errors
 /// `Invalid` if a family is missing; `Store` if a store fails.
@@ -126,7 +126,7 @@ pub fn create_like(from: &Table, admin: &Admin, to: &TableName) -> Result<bool, 
 /// `report` after every batch with the total of this call; `Break` ends the copy.
 ///
 /// Writes to `from` during the call may or may not be copied. Memory does not grow with the table.
-/// A cell of a row that is read in several pieces may arrive before others of its row.
+/// If a row is read in several pieces, some of its cells may be visible in `to` before the others.
 ///
 /// # Errors
 /// `Store` if a store fails; `Interrupted` if `report` ends the copy. Run it again with the same

@@ -263,7 +263,7 @@ impl<W: Write> DelimitedWriter<W> {
             if let Some(column) = bad.and_then(|index| self.columns.fields().get(index)) {
                 return Err(TransferError::Unwritable(format!(
                     "row {}: {column} holds a separator or the end of a line, which this format \
-                     cannot say: take CSV, JSON lines, or escape fields",
+                     cannot represent: use CSV or JSON lines, or escape the fields",
                     to_string_binary(row)
                 )));
             }

@@ -8,7 +8,7 @@ use hblite_model::cell::{TagIter, TagType};
 
 use crate::error::TransferError;
 
-/// Bytes of a row from which it is written in several pieces, if the format allows that.
+/// A row with more bytes than this is written in several pieces, if the format allows that.
 pub const PIECE_SIZE: usize = 1 << 20;
 
 /// A format that rows are written in.
@@ -48,7 +48,7 @@ pub struct ExportReport {
 /// Rows between two progress calls.
 const ROWS_PER_PROGRESS: u64 = 256;
 
-/// Longest search for a row between two progress calls.
+/// How long a scan searches for a row between two progress calls.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Writes the rows of `scan`. Calls `progress` every few rows, and several times a second while

@@ -1,8 +1,8 @@
 //! Writes a table as HFiles for HBase's bulk load: `folder/<family>/<hfile>`.
 //!
-//! One scan reads the table, with one open file per family. All of them end where a region ends,
-//! and when one has exceeded the limit, after the current row. The file info is that of
-//! `HFileOutputFormat2`. Cells have no sequence id, since a bulk load assigns one.
+//! One scan reads the table, with one open file per family. All open files end together: at the end
+//! of a region, and after the row with which one of them exceeds the limit. The file info is that
+//! of `HFileOutputFormat2`. Cells have no sequence id, since a bulk load assigns one.
 //!
 //! The folder appears as a whole: it is written as `<folder>.partial` and renamed. A killed export
 //! leaves that folder behind.
@@ -90,7 +90,7 @@ const ROWS_PER_PROGRESS: u64 = 1_024;
 /// # Errors
 /// `Invalid` for a reverse scan; `Store` if the folder exists and is not empty or
 /// `<folder>.partial` exists, if it cannot be written, or if the scan fails; `Interrupted` if
-/// `progress` ends the export. Nothing of it remains then.
+/// `progress` ends the export. After an error, nothing of the export remains.
 pub fn export_hfiles(
     env: &Env,
     table: &Table,
@@ -133,7 +133,8 @@ fn begin(env: &Env, folder: &Path) -> Result<PathBuf, TransferError> {
     // Two exports at once would mix their files, and an existing folder may be someone else's.
     if fs.exists(&partial).map_err(|error| Error::io("look for", &partial, error))? {
         let message = format!(
-            "{}: is there, of another export or one that was killed: remove it first",
+            "{}: already exists: another export is running, or one was killed. If none is \
+             running, remove it",
             partial.display()
         );
         let error = Error::new(Exception::Io, message);

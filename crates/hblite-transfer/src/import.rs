@@ -52,7 +52,7 @@ pub struct ImportOptions {
     pub writers: usize,
     /// Maximum length of a line, in bytes; a longer one ends the import.
     pub line_size_max: usize,
-    /// Lines of the longest quoted field; a longer one ends the import.
+    /// Maximum number of lines of a quoted field; a longer one ends the import.
     pub field_lines_max: u64,
 }
 
@@ -223,7 +223,8 @@ impl Writer {
     }
 }
 
-/// Reads to the end, to an error or until a writer fails. Whatever was read before is written.
+/// Reads to the end, to an error or until a writer fails. Everything read until then is sent to the
+/// writers.
 fn read_all(
     reader: &mut dyn RowReader,
     writers: &mut [Writer],
@@ -268,7 +269,7 @@ fn read_all(
     };
     writers.iter_mut().for_each(Writer::send);
     match (end, ask(lines)) {
-        // An input that waits for bytes can only be given up with an error.
+        // To interrupt an input that waits for bytes, the caller makes it fail.
         (Err(TransferError::Read(_)), Err(interrupted)) => Err(interrupted),
         (end, _) => end,
     }

@@ -13,7 +13,7 @@ const TURN: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct Pace {
     bytes_per_second_max: Option<u64>,
-    /// When the bytes taken so far are paid for.
+    /// When the limit allows the next bytes.
     paid_until: Mutex<Instant>,
 }
 
@@ -30,7 +30,7 @@ impl Pace {
         let cost = Duration::from_secs_f64(bytes as f64 / rate.max(1) as f64);
         let until = {
             let mut paid_until = self.paid_until.lock();
-            // Time without work is not saved up for a burst.
+            // Idle time does not allow a burst later.
             *paid_until = (*paid_until).max(Instant::now()) + cost;
             *paid_until
         };

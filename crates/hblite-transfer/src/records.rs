@@ -77,7 +77,7 @@ impl<R: Read> RecordReader<R> {
 
     /// Why the last record is not valid, if it is not.
     pub(crate) fn flaw(&self) -> Option<&'static str> {
-        self.splitter.is_flawed.then_some("text behind the quote that closes a field")
+        self.splitter.is_flawed.then_some("text after the quote that closes a field")
     }
 
     /// The number of fields in the last record.
@@ -201,7 +201,7 @@ impl Splitter {
                     self.was_return = false;
                     self.state = State::Unquoted;
                     if byte != self.format.separator && !is_line_end(byte) {
-                        self.refuse_text_behind_quote()?;
+                        self.refuse_text_after_quote()?;
                     }
                 }
             }
@@ -263,14 +263,15 @@ impl Splitter {
         Ok(false)
     }
 
-    /// On one line, only that line is in doubt. Over several lines, rows may be inside.
-    fn refuse_text_behind_quote(&mut self) -> Result<(), BadLine> {
+    /// If the field is on one line, only that line is refused. A field over several lines may
+    /// contain rows that were meant to be separate, so reading ends.
+    fn refuse_text_after_quote(&mut self) -> Result<(), BadLine> {
         self.is_flawed = true;
         if self.line == self.quote_line {
             return Ok(());
         }
         Err(self.bad_quote(format!(
-            "a quote opens here and is closed on line {}, with text behind it; a quote within a \
+            "a quote opens here and is closed on line {}, with text after it; a quote within a \
              field is written twice",
             self.line
         )))

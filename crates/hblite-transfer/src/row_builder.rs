@@ -1,4 +1,4 @@
-//! Makes mutations of the cells of one row, in as few mutations as keep every cell as it is.
+//! Makes mutations of the cells of one row, as few as possible without changing any cell.
 
 use hblite::{CellType, Delete, Durability, Mutation, Put};
 
@@ -56,7 +56,7 @@ impl RowBuilder {
         cell_type: CellType,
     ) {
         let delete = match std::mem::replace(&mut self.open, Open::Nothing) {
-            // A marker for a whole family would drop those before it.
+            // `Delete` drops earlier markers of a family when one for the whole family is added.
             Open::Delete(delete) if cell_type != CellType::DeleteFamily => delete,
             other => {
                 self.close(other);

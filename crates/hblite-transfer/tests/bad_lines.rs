@@ -225,12 +225,12 @@ fn text_behind_a_closing_quote_is_a_bad_line_and_over_several_lines_an_error() {
     let columns = "HBASE_ROW_KEY,f:q";
     let text = b"a,\"1\"x\nb,\"2\"\"\"\nc,\"3\" \n";
     let report = delimited(&table, text, DelimitedFormat::CSV, columns, &skipping()).unwrap();
-    let reason = "text behind the quote that closes a field";
+    let reason = "text after the quote that closes a field";
     assert_eq!(report.bad_lines_kept, [bad(1, reason), bad(3, reason)]);
     assert_eq!(rows(&table), ["b"]);
     // The quote of line 2 is closed by the one that opens on line 4: rows are in between.
     let error = refused(&table, "d,1\ne,\"2\nf,3\ng,\"4\"\n", &skipping());
-    let expected = "line 2: a quote opens here and is closed on line 4, with text behind it; a \
+    let expected = "line 2: a quote opens here and is closed on line 4, with text after it; a \
         quote within a field is written twice";
     assert_eq!(error.cause.to_string(), expected);
     assert_eq!(rows(&table), ["b", "d"]);

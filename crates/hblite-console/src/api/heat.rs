@@ -15,9 +15,9 @@ use crate::state::State;
 /// Rows of a map.
 const ROWS_DEFAULT: usize = 120;
 const ROWS_MAX: usize = 400;
-/// Numbers of a map: windows times rows. With more, there are fewer rows.
+/// Maximum number of counts in a map, windows times rows. The number of rows is reduced to keep it.
 const CELLS_MAX: usize = 200_000;
-/// The maximum and minimum number of sampled keys for the adviser.
+/// The maximum number of sampled keys for the adviser.
 const ADVISED_KEYS_MAX: usize = 4_000;
 /// Longest design and queries.
 const TEXT_MAX: usize = 4 * 1024;
@@ -111,7 +111,7 @@ pub(super) fn advice(state: &State, query: &Query) -> Answer {
     }
     // This takes a while, so only one runs at a time.
     let Some(_turn) = state.advice.try_lock() else {
-        let message = "another request for advice runs; wait for it";
+        let message = "another request for advice is running; wait for it";
         return Err(Failure::new(http::StatusCode::TOO_MANY_REQUESTS, message));
     };
     let bad = |error: hblite_hotspot::advise::NoAdvice| Failure::bad(error.to_string());

@@ -124,10 +124,10 @@ impl<'p> Running<'p> {
         }
         let mut running = prompts.lock();
         if running.contains_key(id) {
-            return Err(Failure::new(StatusCode::CONFLICT, "a command with this id runs"));
+            return Err(Failure::new(StatusCode::CONFLICT, "a command with this id is running"));
         }
         if running.len() >= RUNNING_MAX {
-            let message = format!("{RUNNING_MAX} commands run already; stop one, or wait");
+            let message = format!("{RUNNING_MAX} commands are already running; stop one, or wait");
             return Err(Failure::new(StatusCode::TOO_MANY_REQUESTS, message));
         }
         running.insert(id.to_owned(), Arc::clone(interrupt));

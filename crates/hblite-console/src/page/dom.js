@@ -79,7 +79,7 @@ export function save(name, type, content) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-/// Rows of texts as CSV. What a spreadsheet would take for a formula begins with an apostrophe.
+/// Rows of texts as CSV. A text that a spreadsheet would take for a formula gets an apostrophe.
 export function csv(rows) {
   const field = (value) => {
     const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : `${value}`;

@@ -42,7 +42,7 @@ const strict = new TextDecoder("utf-8", { fatal: true });
 function text(value) {
   try {
     const decoded = strict.decode(value);
-    // Control characters and marks that turn the direction of text would hide what is there.
+    // Control characters and marks that change the direction of text would hide the content.
     return /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/
       .test(decoded) ? null : decoded;
   } catch {
@@ -64,7 +64,7 @@ function hex(value) {
   return lines.join("\n");
 }
 
-// A few bytes that are not a float rarely give one of a usual size.
+// Bytes that are not a float rarely decode to a number of ordinary size.
 const real = (kind, value) => {
   const size = Math.abs(value);
   return size > 1e-9 && size < 1e15 ? ` (${kind} ${value})` : "";

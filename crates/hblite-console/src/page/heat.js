@@ -15,7 +15,7 @@ const SCALES = {
   log: (share) => Math.log1p(share * 999) / Math.log(1000),
 };
 const TOP = 10, BOTTOM = 26, ROW = 15;
-/// What stays as it is from table to table.
+/// Settings that stay the same from table to table.
 const kept = { metric: "requests", scale: "root", colour: "heat", pinned: null };
 
 export async function heat(page) {
@@ -458,9 +458,9 @@ function adviser(state) {
   };
   return card("What would spread the load", el("form", { class: "body", onsubmit: submit },
     el("p", { class: "note" }, "The adviser tries other keys on the sampled rows. Describe the "
-      + "present key and the queries as hblite hotspot advise takes them."),
+      + "current key and the queries in the syntax of hblite hotspot advise."),
     el("div", { class: "bar advise" },
-      el("label", { class: "field" }, el("span", {}, "Present key"), design),
+      el("label", { class: "field" }, el("span", {}, "Current key"), design),
       el("label", { class: "field" }, el("span", {}, "Queries, one per line"), queries),
       el("div", { class: "buttons" }, el("button", { class: "main", type: "submit",
         "data-key": "advise" }, "Advise"))), answer));

@@ -55,7 +55,7 @@ function tokenForm(page) {
     token.set(entered.value);
     prompt(page);
   } }, el("label", { class: "field wide" }, el("span", {},
-    "console_token of the line that hblite printed when it started, or of its port file"), entered),
+    "console_token, from the line that hblite printed at its start or its port file"), entered),
   el("div", { class: "buttons" }, el("button", { class: "main", type: "submit" }, "Use"))));
 }
 

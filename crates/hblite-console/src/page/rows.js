@@ -10,7 +10,7 @@ export async function rows(page) {
   const { parameters } = page;
   page.decoding = parameters.decode ?? "auto";
   page.redraw = () => draw(page);
-  // Without its lines, a wrong parameter could not be corrected.
+  // After an error the form is still shown, so that a wrong parameter can be corrected.
   try {
     page.answer = await ask("rows", parameters);
   } catch (error) {
