@@ -156,8 +156,9 @@ impl Admin {
         self.backend.truncate_region(region)
     }
 
-    /// Writes what a table or region, or one family of it, holds in memory to files. As in HBase, a
-    /// region with enough files is then compacted in the background, and a table is not.
+    /// Writes what a table or region, or one family of it, holds in memory to files. As in HBase,
+    /// flushing a region also starts a compaction in the background if the region has enough files.
+    /// Flushing a table does so only for regions with too many.
     ///
     /// ```
     /// # use hblite::*;

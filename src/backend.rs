@@ -154,8 +154,8 @@ impl Default for WriteBuffer {
 ///
 /// After an error the scan is over.
 pub trait ScannerBackend: Debug + Send {
-    /// Puts the next row, or with a batch limit the next part of one, into `row`. `false` after
-    /// the last.
+    /// Puts the next row, or with a batch limit the next part of one, into `row`. Returns `false`
+    /// after the last one.
     fn next_row(&mut self, row: &mut RowResult) -> Result<bool>;
 
     /// As [`ScannerBackend::next_row`], but returns a cursor once it has searched for `limit`.
@@ -182,7 +182,7 @@ pub enum Rows {
     Other(Box<dyn ScannerBackend>),
 }
 
-/// The error of a backend that cannot do `operation`.
+/// The error for an operation that a backend cannot do.
 ///
 /// ```
 /// let error = hblite::backend::unsupported("backup", "a cluster");

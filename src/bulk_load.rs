@@ -9,9 +9,9 @@ use crate::table_name::IntoTableName;
 
 /// Bulk load.
 impl Admin {
-    /// Loads a folder of HFiles, `folder/<family>/<file>`, into a table, while reads and writes go
-    /// on: what HBase's `completebulkload` does with the output of a job, or with a region's
-    /// directory. Files with rows of several regions are split at region boundaries.
+    /// Loads a folder of HFiles, `folder/<family>/<file>`, into a table, while reads and writes
+    /// continue. The folder may be the output of a job or a region's directory, as for HBase's
+    /// `completebulkload`. Files with rows of several regions are split at region boundaries.
     ///
     /// All files are checked before the first is loaded. Each region then gets its files in one
     /// step, all families at once: a crash leaves all of them or none. Scans that have already

@@ -40,8 +40,8 @@ impl Connection {
         self.state_of("checkpoint")?.checkpoint(name)
     }
 
-    /// Returns to the state of a checkpoint, any number of times. Handles stay valid and see that
-    /// state from their next operation on. Operations in progress finish on the previous state. A
+    /// Returns to the state of a checkpoint, which remains. Handles stay valid and see that state
+    /// from their next operation on. Operations in progress finish on the previous state. A
     /// scanner that is open then returns `UnknownScanner` (`ErrorKind::NotFound`): open a new one.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Connection {
     /// Removes a checkpoint; false if there is none of this name. Its forks are not affected.
     ///
     /// # Errors
-    /// See above.
+    /// `Unsupported` on a connection to a cluster.
     pub fn delete_checkpoint(&self, name: &str) -> Result<bool> {
         Ok(self.state_of("checkpoint")?.delete_checkpoint(name))
     }
@@ -73,7 +73,7 @@ impl Connection {
     /// Names of the checkpoints, sorted.
     ///
     /// # Errors
-    /// See above.
+    /// `Unsupported` on a connection to a cluster.
     pub fn checkpoints(&self) -> Result<Vec<String>> {
         Ok(self.state_of("checkpoint")?.checkpoints())
     }
@@ -88,10 +88,10 @@ impl Connection {
         self.state_of("export")?.export(disk.as_ref(), to.as_ref())
     }
 
-    /// What the store's clock shows.
+    /// The mode of the store's clock.
     ///
     /// # Errors
-    /// See above.
+    /// `Unsupported` on a connection to a cluster.
     pub fn clock(&self) -> Result<ClockMode> {
         Ok(self.state_of("clock")?.clock_mode())
     }
@@ -107,7 +107,7 @@ impl Connection {
     /// ```
     ///
     /// # Errors
-    /// See above.
+    /// `Unsupported` on a connection to a cluster.
     pub fn set_clock(&self, mode: ClockMode) -> Result<()> {
         self.state_of("clock")?.set_clock(mode);
         Ok(())

@@ -45,7 +45,8 @@ pub fn open_in_memory() -> Result<Connection> {
 }
 
 /// Reads every file of the closed store in a directory, and reports all damage. Nothing is written,
-/// so read-only media will do. If there is a lock file, it is locked for reading meanwhile.
+/// so the store may be on read-only media. If there is a lock file, it is locked for reading
+/// meanwhile.
 ///
 /// ```no_run
 /// let report = hblite::check("./hblite-data")?;
@@ -73,8 +74,8 @@ pub fn check_with_progress(
     hblite_engine::check(&Env::system(), dir.as_ref(), &mut progress)
 }
 
-/// Deletes every directory that an open of the store in `dir` moved to `archive/` because it was in
-/// the way, and lists them. The store must be closed. Nothing else is deleted.
+/// Deletes every directory that was moved to `archive/` when the store in `dir` was opened, because
+/// it was in the way, and lists them. The store must be closed. Nothing else is deleted.
 ///
 /// # Errors
 /// `Io` if there is no store, if it is open (the message names the process), or if a directory
@@ -108,7 +109,7 @@ pub fn backup(dir: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupRepor
 ///
 /// # Errors
 /// `Io` if there is no store or a process has it open; an error that names the snapshot or file if
-/// it is missing or damaged, exists already, or cannot be read by hblite. In these cases, the
+/// it is missing or damaged, already exists, or cannot be read by hblite. In these cases, the
 /// snapshot is not added.
 pub fn import_snapshot(dir: impl AsRef<Path>, from: impl AsRef<Path>, name: &str) -> Result<usize> {
     hblite_engine::import_snapshot(&Env::system(), dir.as_ref(), from.as_ref(), name)
@@ -167,7 +168,7 @@ impl Options {
         Self { env: Some(env), ..self }
     }
 
-    /// Another clock.
+    /// Uses this clock instead of the environment's.
     #[must_use]
     pub fn clock(self, clock: Arc<dyn hblite_env::Clock>) -> Self {
         Self { clock: Some(clock), ..self }
@@ -226,10 +227,10 @@ impl Options {
         self
     }
 
-    /// Converts the root directory of an Apache HBase to a store, if HBase has stopped or was
-    /// killed: its logs are replayed into store files, and its servers in hbase:meta are replaced
-    /// by hblite's. Without this, such a directory is refused. HBase must not run on it; hblite
-    /// cannot see whether it does.
+    /// Converts a root directory of Apache HBase to a store, if HBase has stopped or was killed:
+    /// its logs are replayed into store files, and its servers in hbase:meta are replaced by
+    /// hblite's. Without this, such a directory is refused. HBase must not be running on it; hblite
+    /// cannot detect whether it is.
     ///
     /// Everything is tried in memory first. What hblite cannot read (an unfinished procedure of the
     /// master, an encrypted log, medium objects, …) is refused by name, and nothing is changed.
@@ -299,7 +300,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection to any other engine.
+    /// A connection to this backend.
     pub fn to_backend(backend: Arc<dyn Backend>) -> Self {
         Self { backend }
     }

@@ -239,7 +239,7 @@ impl EmbeddedTable {
         work(&self.rewound().1)
     }
 
-    /// The table as it is now, and the generation that it is of.
+    /// The table in the current generation, and the number of that generation.
     #[cold]
     fn rewound(&self) -> (u64, TableHandle) {
         let generation = self.timeline.generation();

@@ -19,7 +19,7 @@ use crate::table_name::IntoTableName;
 /// let table = connection.table("t")?;
 /// table.put(&Put::new("r").add("f", "q", "before"))?;
 /// admin.snapshot("monday", "t", &SnapshotOptions::default())?;
-/// table.put(&Put::new("r").add("f", "q", "behind"))?;
+/// table.put(&Put::new("r").add("f", "q", "after"))?;
 ///
 /// admin.clone_snapshot("monday", "copy")?;
 /// let copied = connection.table("copy")?.get(&hblite::Get::new("r"))?;
@@ -35,9 +35,9 @@ impl Admin {
     /// Takes a snapshot of a table, while reads and writes continue. On return it is complete and
     /// durable; if the call fails, there is no snapshot.
     ///
-    /// It has each region at one moment during the call, with every write acknowledged before the
-    /// call, each row whole. Memory is flushed first; with `skip_flush`, cells in memory are left
-    /// out.
+    /// It contains each region as it was at one moment during the call, with every write
+    /// acknowledged before the call, each row whole. Memory is flushed first; with `skip_flush`,
+    /// cells in memory are left out.
     ///
     /// # Errors
     /// `IllegalArgument` for an invalid name and for system tables; `SnapshotExists`;

@@ -175,9 +175,10 @@ impl Table {
         self.handle.check_and_mutate(check, None)
     }
 
-    /// Names the next write, so that a retry under the same name has no further effect. This is for
-    /// callers that retry when they got no answer. The outcome is remembered for half an hour (or a
-    /// million later writes) and survives a crash as long as its cells are in the log.
+    /// A handle for one write, which takes effect only once even if it is repeated with the same
+    /// nonce. This is for callers that retry when they got no answer. The outcome is remembered for
+    /// half an hour (or a million later writes) and survives a crash as long as its cells are in
+    /// the log.
     ///
     /// ```
     /// # use hblite::*;
@@ -258,7 +259,7 @@ impl Once<'_> {
         self.table.handle.read_modify_write(increment.as_mutation(), Some(self.nonce))
     }
 
-    /// Lengthens values.
+    /// Appends to values.
     pub fn append(&self, append: &Append) -> Result<RowResult> {
         self.table.handle.read_modify_write(append.as_mutation(), Some(self.nonce))
     }

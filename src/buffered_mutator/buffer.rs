@@ -9,7 +9,8 @@ use hblite_model::{Action, Mutation, Result};
 use super::failed::{FailedMutation, FailedMutations};
 use crate::Table;
 
-/// What the caller's listener is.
+/// The caller's listener: takes the writes that failed, and returns those that it leaves to the
+/// caller of the buffer.
 pub(super) type Listener =
     Box<dyn FnMut(FailedMutations) -> std::result::Result<(), FailedMutations> + Send>;
 
@@ -17,7 +18,7 @@ pub(super) type Listener =
 pub(super) struct Buffer {
     pub(super) table: Table,
     pub(super) state: Mutex<State>,
-    /// The first write arrived, or the buffer was closed.
+    /// Notified when the first write arrives and when the buffer is closed.
     pub(super) changed: Condvar,
 }
 
@@ -29,7 +30,7 @@ pub(super) struct State {
     pub(super) oldest: Option<Instant>,
     pub(super) is_closed: bool,
     pub(super) listener: Option<Listener>,
-    /// What failed since the caller was last told.
+    /// What failed since an error was last returned to the caller.
     failed: Option<FailedMutations>,
 }
 
@@ -38,7 +39,7 @@ impl Buffer {
         Self { table, state: Mutex::new(State::default()), changed: Condvar::new() }
     }
 
-    /// Adds a write, and sends all of them if `is_full` says so about their number and bytes.
+    /// Adds a write, and sends all of them if `is_full` returns true for their number and bytes.
     pub(super) fn push(&self, mutation: Mutation, is_full: impl Fn(usize, usize) -> bool) {
         let mut state = self.state.lock();
         state.size_bytes += mutation.cells().size_bytes();
@@ -56,10 +57,10 @@ impl Buffer {
         self.state.lock().send(&self.table);
     }
 
-    /// What failed since the last call.
+    /// Returns what failed since the last call.
     ///
     /// # Errors
-    /// That.
+    /// The writes that failed.
     pub(super) fn report(&self) -> std::result::Result<(), FailedMutations> {
         self.state.lock().failed.take().map_or(Ok(()), Err)
     }

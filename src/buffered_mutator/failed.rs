@@ -24,7 +24,7 @@ pub struct FailedMutations {
 }
 
 impl FailedMutations {
-    /// Those of `count` writes that failed; `None` if all succeeded.
+    /// The failures among `count` writes; `None` if all succeeded.
     pub(super) fn of(failed: Vec<FailedMutation>, count: usize) -> Option<Self> {
         (!failed.is_empty()).then_some(Self { failed, count })
     }

@@ -1,6 +1,6 @@
 //! Writes that are collected and sent in batches.
 //!
-//! Order:     writes to one row are done in the order they were given; see [`Table::batch`].
+//! Order:     writes to one row are applied in the order they were given; see [`Table::batch`].
 //! Invariant: a buffered write is neither written nor reported yet; each write that fails is
 //!            returned once, with its error, or passed to the listener.
 //! Threads:   one at a time; each thread has its own buffer. With an age limit, a thread of the
@@ -28,9 +28,9 @@ const COUNT_MAX: usize = 10_000;
 
 /// Collects writes to a table and sends them in batches, each as one log entry per region.
 ///
-/// A write that was accepted has not been sent yet: [`BufferedMutator::flush`] sends it, or the
-/// buffer does when it reaches its limits. [`BufferedMutator::close`] flushes and returns the
-/// writes that failed. Dropping the buffer flushes, too, but discards the errors, unless there is a
+/// An accepted write is not sent immediately: [`BufferedMutator::flush`] sends it, or the buffer
+/// does when it reaches its limits. [`BufferedMutator::close`] flushes and returns the writes that
+/// failed. Dropping the buffer flushes, too, but discards the errors, unless there is a
 /// listener ([`BufferedMutator::with_error_listener`]).
 ///
 /// ```
@@ -115,8 +115,8 @@ impl BufferedMutator {
         self
     }
 
-    /// Calls `listener` with the writes that failed, as soon as they have. What it returns as an
-    /// error is returned to the caller of the buffer. Without a listener, everything is.
+    /// Calls `listener` with writes that failed, as soon as they fail. What it returns as an error
+    /// is returned to the caller of the buffer. Without a listener, all failures are.
     ///
     /// The listener runs in the thread that sends, which may be the buffer's own, and must not wait
     /// for a call of this buffer.
@@ -174,7 +174,7 @@ impl BufferedMutator {
     /// Accepts a write, and sends the buffer if it is full.
     ///
     /// # Errors
-    /// Those of [`BufferedMutator::flush`]; this write may be among those that failed. If it is
+    /// Those of [`BufferedMutator::flush`]. This write may be among those that failed; if it is
     /// not, it was accepted.
     pub fn mutate(&mut self, mutation: impl Into<Mutation>) -> Result<(), FailedMutations> {
         let has_timer = self.start_timer();
@@ -196,7 +196,7 @@ impl BufferedMutator {
         self.buffer.report()
     }
 
-    /// Sends the buffer and ends.
+    /// Sends the buffer, and drops it.
     ///
     /// # Errors
     /// As [`BufferedMutator::flush`].
@@ -204,7 +204,7 @@ impl BufferedMutator {
         self.flush()
     }
 
-    /// Returns false if there has to be a timer and there is none: writes must not wait then.
+    /// Returns false if a timer is needed and could not be started: writes must not wait then.
     fn start_timer(&mut self) -> bool {
         let Some(age) = self.limits.age_max.filter(|_| self.timer.is_none()) else { return true };
         self.timer = Timer::start(&self.buffer, age);

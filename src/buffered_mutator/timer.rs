@@ -23,7 +23,7 @@ impl std::fmt::Debug for Stop {
 }
 
 impl Timer {
-    /// Starts the thread; `None` if the system has no room for one.
+    /// Starts the thread; `None` if the system cannot start one.
     pub(super) fn start(buffer: &Arc<Buffer>, age_max: Duration) -> Option<Self> {
         let watched = Arc::clone(buffer);
         let thread = Builder::new()

@@ -12,7 +12,7 @@ const THREADS: usize = 2;
 /// Runs futures while the calling thread waits.
 #[derive(Debug)]
 pub(super) struct Runtime {
-    /// `None` only while it is dropped.
+    /// `None` only while this is being dropped.
     tokio: Option<tokio::runtime::Runtime>,
     is_closed: AtomicBool,
 }

@@ -40,7 +40,7 @@ impl SyntaxError {
         self.is_incomplete
     }
 
-    /// Where the string in which the text ends begins, after its quote.
+    /// Where the unclosed string begins, after its quote; `None` if the text does not end in one.
     pub(crate) fn quote_at(&self) -> Option<usize> {
         self.quote_at
     }

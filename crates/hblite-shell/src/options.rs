@@ -32,7 +32,7 @@ pub struct ShellOptions {
     /// The offset of local time from UTC in seconds, positive to the east, at an instant in
     /// milliseconds.
     pub utc_offset_seconds: fn(i64) -> i32,
-    /// What `whoami` says.
+    /// What `whoami` prints.
     pub user: String,
     /// What `sleep` does. It should return early when `interrupt` is set.
     pub sleep: Box<dyn FnMut(Duration)>,

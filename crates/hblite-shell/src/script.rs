@@ -86,8 +86,8 @@ impl Shell {
     ///
     /// A failing statement's message is in the error that is returned; with
     /// [`ScriptOptions::keep_going`], and where a directive allows it to fail, it is printed as an
-    /// interactive shell prints it. A question of a command (`drop_all`) is answered by the next
-    /// line. A line `#: …` is a directive, and a comment to HBase's shell:
+    /// interactive shell prints it. If a command asks a question, as `drop_all` does, the next line
+    /// answers it. A line `#: …` is a directive; to HBase's shell it is a comment:
     ///
     /// | directive | meaning |
     /// |---|---|
@@ -177,8 +177,8 @@ impl Runner<'_> {
             "allow-error" => self.expectation = Expectation::Any,
             unknown => {
                 let message = format!(
-                    "unknown directive '#: {unknown}'; there are echo, keep-going, expect-error \
-                     and allow-error"
+                    "unknown directive '#: {unknown}'; the directives are echo, keep-going, \
+                     expect-error and allow-error"
                 );
                 return Err(error(self.lines.count, message));
             }

@@ -25,7 +25,7 @@ use crate::value::{Hash, Value};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub enum Outcome {
-    /// All of it was done.
+    /// Everything was done.
     Done,
     /// An error, which was printed; this is its message, with the position in the text for a syntax
     /// error.
@@ -83,8 +83,8 @@ impl Shell {
         self.out.flush()
     }
 
-    /// The prompt for the next line; `pending` holds the lines of an unfinished statement before
-    /// it.
+    /// The prompt for the next line; `pending` is the number of lines of the unfinished statement
+    /// before it.
     pub fn prompt(&self, pending: usize) -> String {
         let end = if pending > 0 { '*' } else { '>' };
         format!("hbase:{:03}:0{end} ", self.line_number + 1 + pending as u64)
@@ -108,7 +108,7 @@ impl Shell {
         self.count_lines(source);
         let outcome = match result {
             Ok(()) => Outcome::Done,
-            Err(failure) => self.tell(failure)?,
+            Err(failure) => self.report(failure)?,
         };
         self.out.flush()?;
         Ok(outcome)
@@ -129,7 +129,7 @@ impl Shell {
         };
         let failure = error.explain(source, self.first_line());
         self.count_lines(source);
-        self.tell(failure)
+        self.report(failure)
     }
 
     fn first_line(&self) -> u64 {
@@ -140,7 +140,8 @@ impl Shell {
         self.line_number += source.lines().count().max(1) as u64;
     }
 
-    fn tell(&mut self, failure: Failure) -> io::Result<Outcome> {
+    /// Prints a failure, if errors are printed, and returns the outcome of the line.
+    fn report(&mut self, failure: Failure) -> io::Result<Outcome> {
         match failure {
             Failure::Exit(status) => Ok(Outcome::Exit(status)),
             Failure::Output(error) => Err(error),

@@ -8,7 +8,7 @@
 //!   from run to run. Java stack traces, with their causes, are not printed here.
 //! - The shell recorded in all scripts but 07 is of release 2.4, and writes settings of families in
 //!   another order and form than the client of 2.6 that 07 records. The form of 2.6 is the
-//!   specification: for 07 it must be met to the letter, for the others settings are compared as
+//!   specification: the output of 07 must match exactly, and in the others settings are compared as
 //!   sets.
 //! - After calls on a table object (08) HBase's shell leaves out a line end.
 //!
@@ -93,7 +93,7 @@ fn exchanges(script: &str) -> Vec<Exchange> {
     pairs.filter(|exchange| !exchange.command.is_empty()).collect()
 }
 
-/// Which release's way of writing settings a recording has.
+/// Which release's form of settings a recording has.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     Client24,
@@ -190,7 +190,7 @@ fn check(session: &mut Session, script: &str, form: Form, complaints: &mut Vec<S
     }
 }
 
-/// The commands of the case studies, letter by letter, on an empty store.
+/// The commands of the case studies, character by character, on an empty store.
 #[test]
 fn commands_of_the_case_studies() {
     let mut complaints = Vec::new();

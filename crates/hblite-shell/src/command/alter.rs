@@ -105,7 +105,7 @@ pub(super) fn create(context: &mut Context<'_>, arguments: Arguments) -> Command
     Ok(Value::Table(name))
 }
 
-/// Adds a family; of two with one name the later one counts.
+/// Adds a family. It replaces an earlier one with the same name.
 fn add_family(
     context: &mut Context<'_>,
     table: &mut TableDescriptor,
@@ -250,7 +250,7 @@ fn add_coprocessors(table: &mut TableDescriptor, settings: &mut Hash) -> Result<
     Ok(())
 }
 
-/// Removes an attribute or several; each must be there.
+/// Removes one attribute or several; each must exist.
 fn unset(table: &mut TableDescriptor, names: &Value, what: &str) -> Result<(), Failure> {
     let names = match names {
         Value::Array(names) => names.as_slice(),

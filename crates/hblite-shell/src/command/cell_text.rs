@@ -120,7 +120,7 @@ fn check_class(class: &str) -> Result<(), Failure> {
     )))
 }
 
-/// What a method of Java's `Bytes` makes of bytes.
+/// What a method of Java's `Bytes` returns for these bytes.
 fn convert(method: &str, bytes: &[u8]) -> Result<String, Failure> {
     Ok(match method {
         "toStringBinary" => to_string_binary(bytes),

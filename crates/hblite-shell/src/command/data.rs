@@ -61,7 +61,7 @@ Deletes the newest version of a cell, or the one with exactly this timestamp.
         is_table_method: true,
         usage: "\
 Deletes all versions of a row, a family or a column, up to a timestamp if there is one. With
-ROWPREFIXFILTER, does so in all rows with that prefix, CACHE rows at a time (100).
+ROWPREFIXFILTER, does so in all rows with that prefix, CACHE rows at a time (default 100).
 
   hbase> deleteall 't1', 'r1'
   hbase> deleteall 't1', 'r1', 'f1:q1'

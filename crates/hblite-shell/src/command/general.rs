@@ -41,7 +41,7 @@ Explains how to use a table in a variable.
         arity: (0, 0),
         is_table_method: false,
         usage: "\
-Prints the version of hblite and of the HBase that it answers like.",
+Prints the release of HBase whose answers hblite gives, and the version of hblite.",
         run: |context, _| {
             context.out.line(&help::version())?;
             Ok(Value::Nil)

@@ -42,7 +42,7 @@ inside double quotes, in hexadecimal or octal digits; inside single quotes nothi
   hbase> get 't1', \"key\\003\\023\\011\"
 
 The result of a command can be assigned to a variable (t = get_table 't1'; t.scan). Several commands
-on a line are separated by ';', comments begin with '#', unfinished lines continue in the next one.
+on a line are separated by ';', comments begin with '#', unfinished lines continue on the next one.
 'exit' ends the shell.
 
 In a script, these comments control the commands after them: '#: echo' prints each line before its

@@ -29,10 +29,10 @@ use crate::lines::Lines;
 use crate::options::ShellOptions;
 use crate::value::{Hash, Value};
 
-/// The maximum number of arguments of a command that takes any number.
+/// The maximum number of arguments of a command that accepts any number.
 const MANY: usize = usize::MAX;
 
-/// How long a scan looks for a row before it asks whether the user has ended the command.
+/// How long a scan looks for a row before it checks whether the user has ended the command.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// A command.

@@ -48,7 +48,7 @@ Prints the properties of a namespace.
         arity: (1, 1),
         is_table_method: false,
         usage: "\
-Deletes a namespace, which must hold no tables.
+Deletes a namespace, which must contain no tables.
 
   hbase> drop_namespace 'ns1'",
         run: drop_namespace,

@@ -1,4 +1,4 @@
-//! Regular expressions over names, and what is done to all tables that match one.
+//! Regular expressions over names, and changes of all tables that match one.
 
 use hblite::{SystemTables, TableName};
 use regex::Regex;
@@ -40,8 +40,8 @@ impl Pattern {
     }
 }
 
-/// User tables whose names match the first argument, those of the default namespace with its name
-/// or without (`HMaster.filterTablesByRegex`).
+/// User tables whose names match the first argument. Tables of the default namespace match with or
+/// without its name (`HMaster.filterTablesByRegex`).
 pub(super) fn matching_tables(
     context: &Context<'_>,
     arguments: &Arguments,
@@ -56,19 +56,19 @@ pub(super) fn matching_tables(
     Ok(names.filter(is_match).collect())
 }
 
-/// What is done to all tables of a pattern.
+/// A change of all tables that match a pattern.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Deed {
+pub(super) enum Change {
     Enable,
     Disable,
     Drop,
 }
 
-/// Does it, after confirmation.
+/// Makes the change, after confirmation.
 pub(super) fn for_all(
     context: &mut Context<'_>,
     arguments: &Arguments,
-    deed: Deed,
+    change: Change,
 ) -> CommandResult {
     let tables = matching_tables(context, arguments)?;
     for table in &tables {
@@ -79,10 +79,10 @@ pub(super) fn for_all(
         context.out.line(&format!("No tables matched the regex {pattern}"))?;
         return Ok(Value::Nil);
     }
-    let (verb, done) = match deed {
-        Deed::Enable => ("Enable", "enabled"),
-        Deed::Disable => ("Disable", "disabled"),
-        Deed::Drop => ("Drop", "dropped"),
+    let (verb, done) = match change {
+        Change::Enable => ("Enable", "enabled"),
+        Change::Disable => ("Disable", "disabled"),
+        Change::Drop => ("Drop", "dropped"),
     };
     if !context.is_confirmed(&format!("{verb} the above {} tables", tables.len()))? {
         return Ok(Value::Nil);
@@ -91,10 +91,10 @@ pub(super) fn for_all(
     let mut failed = Vec::new();
     for table in &tables {
         context.check_interrupt()?;
-        let result = match deed {
-            Deed::Enable => admin.enable_table(table),
-            Deed::Disable => admin.disable_table(table),
-            Deed::Drop => admin.drop_table(table),
+        let result = match change {
+            Change::Enable => admin.enable_table(table),
+            Change::Disable => admin.disable_table(table),
+            Change::Drop => admin.drop_table(table),
         };
         if let Err(error) = result {
             let error = error.to_java_string();

@@ -204,7 +204,7 @@ pub(super) fn locate_region(context: &mut Context<'_>, arguments: Arguments) -> 
     Ok(Value::Location(Box::new(location)))
 }
 
-/// Columns of `list_regions` and their least widths.
+/// Columns of `list_regions` and their minimum widths.
 const REGION_COLUMNS: [(&str, usize); 7] = [
     ("SERVER_NAME", 12),
     ("REGION_NAME", 12),
@@ -316,7 +316,7 @@ fn region_rows(context: &Context<'_>, table: &TableName) -> Result<Vec<RegionRow
         let (size, requests) = known.map_or((0, 0), |known| {
             (known.store_file_size_bytes, known.load.read_requests + known.load.write_requests)
         });
-        // Files are always local; without files HBase says 0.
+        // Files are always local; without files HBase reports 0.
         let locality = if size > 0 { 1.0 } else { 0.0 };
         let RegionLocation { server, .. } = admin.locate_region(table, region.start_key())?;
         let cells = [

@@ -1,10 +1,10 @@
-//! Tables: making, changing, describing and listing them.
+//! Tables: creating, changing, describing and listing them.
 
 use hblite::filter::supported_filters;
 use hblite::{SplitPoints, TableName};
 
 use super::alter;
-use super::pattern::{Deed, for_all, matching_tables};
+use super::pattern::{Change, for_all, matching_tables};
 use super::{Arguments, Command, CommandResult, Context, Failure, MANY, region};
 use crate::value::Value;
 
@@ -123,7 +123,7 @@ Takes a table out of service.
 Takes all tables whose name matches a regular expression out of service, after confirmation.
 
   hbase> disable_all 'ns:t.*'",
-        run: |context, arguments| for_all(context, &arguments, Deed::Disable),
+        run: |context, arguments| for_all(context, &arguments, Change::Disable),
     },
     Command {
         name: "drop",
@@ -146,7 +146,7 @@ Deletes a table, which must be disabled.
 Deletes all disabled tables whose name matches a regular expression, after confirmation.
 
   hbase> drop_all 'ns:t.*'",
-        run: |context, arguments| for_all(context, &arguments, Deed::Drop),
+        run: |context, arguments| for_all(context, &arguments, Change::Drop),
     },
     Command {
         name: "enable",
@@ -169,7 +169,7 @@ Puts a table back in service.
 Puts all tables whose name matches a regular expression back in service, after confirmation.
 
   hbase> enable_all 'ns:t.*'",
-        run: |context, arguments| for_all(context, &arguments, Deed::Enable),
+        run: |context, arguments| for_all(context, &arguments, Change::Enable),
     },
     Command {
         name: "exists",
@@ -262,7 +262,7 @@ Prints and returns the region that contains a row.
         arity: (0, 0),
         is_table_method: false,
         usage: "\
-Lists the filters that FILTER => \"...\" knows.
+Lists the filters that FILTER => \"...\" accepts.
 
   hbase> show_filters",
         run: show_filters,

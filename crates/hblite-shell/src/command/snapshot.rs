@@ -38,7 +38,7 @@ Deletes all snapshots whose name matches a regular expression, after confirmatio
         arity: (1, 1),
         is_table_method: false,
         usage: "\
-Deletes a snapshot. Tables cloned from it stay.
+Deletes a snapshot. Tables cloned from it are not affected.
 
   hbase> delete_snapshot 'snapshotName'",
         run: |context, arguments| {

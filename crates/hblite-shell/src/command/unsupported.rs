@@ -40,7 +40,7 @@ unsupported! {
         "show_rsgroup_config" "get_namespace_rsgroup";
     "the shell uses no ZooKeeper":
         "zk_dump";
-    "work in the background needs no switch and no start":
+    "background work needs neither a switch nor a manual start":
         "catalogjanitor_run" "catalogjanitor_switch" "catalogjanitor_enabled"
         "cleaner_chore_run" "cleaner_chore_switch" "cleaner_chore_enabled" "hbck_chore_run";
     "alter tables with COMPACTION_ENABLED instead":
@@ -51,7 +51,7 @@ unsupported! {
         "compaction_state" "clear_compaction_queues";
     "compact and major_compact take a table or region":
         "compact_rs";
-    "the block cache lives and ends with the process":
+    "the block cache exists only as long as the process":
         "clear_block_cache";
     "the log is rolled when it is large enough, not by hand":
         "wal_roll" "hlog_roll";
