@@ -25,6 +25,8 @@ pub struct ClientMetrics {
     pub multi: CallMetrics,
     /// `Scan`: opening, reading and closing scanners.
     pub scan: CallMetrics,
+    /// `ExecService`: calls of coprocessor endpoints.
+    pub endpoint: CallMetrics,
     /// Reads of hbase:meta, which find regions.
     pub meta: CallMetrics,
     /// Calls to the master, and calls about regions to region servers.
@@ -59,7 +61,8 @@ impl ClientMetrics {
     /// ```
     /// let metrics = hblite_client::ClientMetrics::default();
     /// let names: Vec<&str> = metrics.by_method().map(|(name, _)| name).collect();
-    /// assert_eq!(names, ["Get", "Mutate", "Multi", "Scan", "meta", "admin", "registry"]);
+    /// assert_eq!(names[..5], ["Get", "Mutate", "Multi", "Scan", "ExecService"]);
+    /// assert_eq!(names[5..], ["meta", "admin", "registry"]);
     /// ```
     pub fn by_method(&self) -> impl Iterator<Item = (&'static str, &CallMetrics)> {
         [
@@ -67,6 +70,7 @@ impl ClientMetrics {
             ("Mutate", &self.mutate),
             ("Multi", &self.multi),
             ("Scan", &self.scan),
+            ("ExecService", &self.endpoint),
             ("meta", &self.meta),
             ("admin", &self.admin),
             ("registry", &self.registry),

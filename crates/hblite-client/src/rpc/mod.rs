@@ -51,6 +51,7 @@ impl Method {
             (Service::Client, "Get") => CallKind::Get,
             (Service::Client, "Mutate") => CallKind::Mutate,
             (Service::Client, "Scan") => CallKind::Scan,
+            (Service::Client, "ExecService") => CallKind::Endpoint,
             (Service::Client, _) => CallKind::Multi,
             (Service::Admin | Service::Master, _) => CallKind::Admin,
             (Service::Registry, _) => CallKind::Registry,

@@ -4,8 +4,10 @@
 //! sent. Increments, appends and conditional writes carry a nonce, so that an attempt whose answer
 //! was lost does not count twice.
 
+mod aggregate;
 mod assemble;
 mod batch;
+mod endpoint;
 mod limit;
 mod region_call;
 mod scan;
@@ -24,6 +26,7 @@ pub use self::scan::ResultScanner;
 
 use self::region_call::RegionCall;
 use crate::error::Thrown;
+use crate::locator::Location;
 use crate::rpc::Answer;
 use crate::settings::ClientSettings;
 use crate::shared::Shared;
@@ -80,12 +83,12 @@ impl Table {
     ) -> Result<T> {
         let message =
             pb::Get { existence_only: Some(existence_only), ..convert::get_message(get)? };
-        let request = |region: &[u8]| {
-            let region = convert::region_specifier(region);
+        let request = |location: &Location| {
+            let region = convert::region_specifier(&location.region_name);
             Ok((pb::GetRequest { region, get: message.clone() }, Vec::new()))
         };
         let call = RegionCall { table: &self.name, row: get.row(), method: "Get", request };
-        call.run(&self.shared, |answer: Answer<pb::GetResponse>| {
+        call.run(&self.shared, |_: &Location, answer: Answer<pb::GetResponse>| {
             let result = answer.message.result.unwrap_or_default();
             Ok(read(result, &mut CellReader::new(&answer.cells))?)
         })
@@ -211,12 +214,12 @@ impl Table {
         condition: Option<pb::Condition>,
         nonce: Option<Nonce>,
     ) -> Result<(bool, RowResult)> {
-        let request = |region: &[u8]| {
+        let request = |location: &Location| {
             let mut cells = Vec::new();
             let mut message = convert::mutation_message(mutation, CODEC, &mut cells);
             message.nonce = nonce.map(|nonce| nonce.number);
             let request = pb::MutateRequest {
-                region: convert::region_specifier(region),
+                region: convert::region_specifier(&location.region_name),
                 mutation: message,
                 condition: condition.clone(),
                 nonce_group: nonce.map(|nonce| nonce.group),
@@ -224,7 +227,7 @@ impl Table {
             Ok((request, cells))
         };
         let call = RegionCall { table: &self.name, row: mutation.row(), method: "Mutate", request };
-        call.run(&self.shared, |answer: Answer<pb::MutateResponse>| {
+        call.run(&self.shared, |_: &Location, answer: Answer<pb::MutateResponse>| {
             let mut cells = CellReader::new(&answer.cells);
             let result = answer.message.result.map(|one| convert::result_from(&one, &mut cells));
             let row = result.transpose()?.unwrap_or_default();
@@ -242,9 +245,10 @@ impl Table {
     ) -> Result<(bool, RowResult)> {
         let nonce = nonce.unwrap_or_else(|| self.shared.new_nonce());
         let action = Action::RowMutations(mutations.clone());
-        let request = |region: &[u8]| {
+        let request = |location: &Location| {
             let mut cells = Vec::new();
-            let mut parts = convert::region_actions(region, [(0, &action)], CODEC, &mut cells)?;
+            let mut parts =
+                convert::region_actions(&location.region_name, [(0, &action)], CODEC, &mut cells)?;
             for part in &mut parts {
                 part.condition.clone_from(&condition);
                 batch::set_nonce(&mut part.action, nonce.number);
@@ -257,7 +261,7 @@ impl Table {
             Ok((request, cells))
         };
         let call = RegionCall { table: &self.name, row: mutations.row(), method: "Multi", request };
-        call.run(&self.shared, |answer: Answer<pb::MultiResponse>| {
+        call.run(&self.shared, |_: &Location, answer: Answer<pb::MultiResponse>| {
             let results = answer.message.region_action_result;
             let Some(result) = results.into_iter().next() else {
                 return Err(Error::do_not_retry("an answer without a result").into());

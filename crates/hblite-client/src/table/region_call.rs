@@ -11,12 +11,12 @@ use crate::retry::Retries;
 use crate::rpc::{Answer, Limit, Method, Rpc, Service};
 use crate::shared::Shared;
 
-/// `Get`, `Mutate` or `Multi` with its message for a region.
+/// `Get`, `Mutate`, `Multi` or `ExecService` with its message for a region.
 pub(super) struct RegionCall<'c, F> {
     pub(super) table: &'c TableName,
     pub(super) row: &'c [u8],
     pub(super) method: &'static str,
-    /// Builds the message and its cells for a region, given its full name.
+    /// Builds the message and its cells for a region.
     pub(super) request: F,
 }
 
@@ -26,10 +26,10 @@ impl<F> RegionCall<'_, F> {
     pub(super) async fn run<Q, M, T>(
         &self,
         shared: &Shared,
-        read: impl Fn(Answer<M>) -> Result<T, CallError>,
+        read: impl Fn(&Location, Answer<M>) -> Result<T, CallError>,
     ) -> Result<T, Error>
     where
-        F: Fn(&[u8]) -> Result<(Q, Vec<u8>), Error>,
+        F: Fn(&Location) -> Result<(Q, Vec<u8>), Error>,
         Q: Message,
         M: Message + Default,
     {
@@ -39,10 +39,10 @@ impl<F> RegionCall<'_, F> {
     async fn attempts<Q, M, T>(
         &self,
         shared: &Shared,
-        read: impl Fn(Answer<M>) -> Result<T, CallError>,
+        read: impl Fn(&Location, Answer<M>) -> Result<T, CallError>,
     ) -> Result<T, Error>
     where
-        F: Fn(&[u8]) -> Result<(Q, Vec<u8>), Error>,
+        F: Fn(&Location) -> Result<(Q, Vec<u8>), Error>,
         Q: Message,
         M: Message + Default,
     {
@@ -54,7 +54,8 @@ impl<F> RegionCall<'_, F> {
             let error = match found {
                 Ok(location) => {
                     let limit = retries.limit();
-                    match self.once(&shared.rpc, &location, limit).await.and_then(&read) {
+                    let answer = self.once(&shared.rpc, &location, limit).await;
+                    match answer.and_then(|answer| read(&location, answer)) {
                         Ok(value) => return Ok(value),
                         Err(error) => {
                             shared.locator.learn(&location, &error).await;
@@ -78,12 +79,12 @@ impl<F> RegionCall<'_, F> {
         limit: Limit,
     ) -> Result<Answer<M>, CallError>
     where
-        F: Fn(&[u8]) -> Result<(Q, Vec<u8>), Error>,
+        F: Fn(&Location) -> Result<(Q, Vec<u8>), Error>,
         Q: Message,
         M: Message + Default,
     {
         let method = method_of(self.table, self.method);
-        let (message, cells) = (self.request)(&location.region_name)?;
+        let (message, cells) = (self.request)(location)?;
         rpc.call(&location.server, method, &message, &cells, limit).await
     }
 }
