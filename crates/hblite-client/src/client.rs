@@ -42,8 +42,8 @@ impl Client {
         Self::connect_with(url, &[]).await
     }
 
-    /// The same with other settings, by HBase's names. They take precedence over `hbase-site.xml`,
-    /// and the URL's query takes precedence over them.
+    /// Like [`Client::connect`], with these settings under HBase's names. They take precedence
+    /// over `hbase-site.xml`, and the URL's query takes precedence over them.
     ///
     /// # Errors
     /// As [`Client::connect`].
@@ -92,17 +92,18 @@ impl Client {
         Admin::new(Arc::clone(&self.shared))
     }
 
-    /// Where the active master is, looked up anew.
+    /// Looks up the address of the active master.
     ///
     /// # Errors
-    /// `Io` if no server says where it is.
+    /// `NotServingRegion`, with what was tried, if no server returns it before
+    /// `hbase.rpc.timeout`.
     pub async fn master(&self) -> Result<ServerAddress> {
         let Shared { rpc, settings, registry, .. } = &*self.shared;
         let deadline = Instant::now() + settings.rpc_timeout;
         Ok(registry.master(rpc, settings, deadline).await?)
     }
 
-    /// Forgets where the regions of a table are: they are looked up anew.
+    /// Removes the cached locations of a table's regions: the next call looks them up again.
     pub fn forget_locations(&self, table: &TableName) {
         self.shared.locator.forget(table);
     }

@@ -23,7 +23,7 @@ pub(crate) enum CallError {
     Disconnected { server: ServerAddress, why: String },
     /// No answer within the time limit: the call may have been executed.
     TimedOut { server: ServerAddress, method: &'static str, after: Duration },
-    /// There is no TLS with the peer, and there will be none the next time.
+    /// TLS with the peer failed in a way that a retry cannot fix.
     Insecure { server: ServerAddress, why: String },
     /// The peer is not an HBase server, or its answer is invalid.
     Malformed { server: ServerAddress, why: String },
@@ -159,7 +159,7 @@ impl CallError {
         matches!(self, Self::Remote(thrown) if thrown.is_overloaded)
     }
 
-    /// Whether the retry need not wait.
+    /// Whether the call may be retried without a pause.
     pub(crate) fn is_immediate(&self) -> bool {
         let classes = [
             class::MULTI_ACTION_RESULT_TOO_LARGE,

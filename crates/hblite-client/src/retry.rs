@@ -1,4 +1,4 @@
-//! How often an operation is tried, and how long it waits in between.
+//! How often an operation is attempted, and how long it pauses between attempts.
 //!
 //! The pauses are HBase's: a table of factors with one percent of jitter. An error is final if the
 //! server says so, if all attempts are used, or if the deadline would pass during the pause.
@@ -39,7 +39,7 @@ impl Retries {
         Self::within(rpc, rpc.settings().operation_timeout)
     }
 
-    /// The same with another time limit.
+    /// Like [`Retries::new`], with this time limit instead of the one in the settings.
     pub(crate) fn within(rpc: &Arc<Rpc>, limit: Duration) -> Self {
         let began = Instant::now();
         Self { rpc: Arc::clone(rpc), began, deadline: began + limit, failures: 0 }
@@ -55,10 +55,10 @@ impl Retries {
         Limit { rpc: self.rpc.settings().rpc_timeout, deadline: self.deadline, server: None }
     }
 
-    /// Waits before the next attempt, or returns the error if there is none.
+    /// Waits before the next attempt.
     ///
     /// # Errors
-    /// The error, for the caller.
+    /// `error`, if there is no further attempt.
     pub(crate) async fn after(&mut self, error: CallError) -> Result<(), Error> {
         sleep(self.pause_after(error)?).await;
         Ok(())
@@ -67,7 +67,7 @@ impl Retries {
     /// The pause before the next attempt.
     ///
     /// # Errors
-    /// The error, for the caller, if there is none.
+    /// `error`, if there is no further attempt.
     pub(crate) fn pause_after(&mut self, error: CallError) -> Result<Duration, Error> {
         if !error.is_retryable() {
             return Err(error.into());
@@ -89,11 +89,11 @@ impl Retries {
         Ok(pause)
     }
 
-    /// Like [`Retries::after`], for an error that ended a scanner: whatever it is, another scanner
-    /// can be opened, the first time immediately.
+    /// Like [`Retries::after`], for an error that ended a scanner. Another scanner can be opened
+    /// whatever the error is, the first time without a pause.
     ///
     /// # Errors
-    /// The error, for the caller.
+    /// `error`, if there is no further attempt.
     pub(crate) async fn after_lost(&mut self, error: CallError) -> Result<(), Error> {
         self.failures += 1;
         let pause = match self.failures {

@@ -89,7 +89,10 @@ pub(crate) struct ClusterUrl {
 }
 
 impl ClusterUrl {
-    /// Whether the text has the scheme of a cluster.
+    /// Parses a connection string.
+    ///
+    /// # Errors
+    /// `IllegalArgument` if the text is not one.
     pub(crate) fn parse(url: &str) -> Result<Self> {
         let refused = |why: &str| {
             Error::illegal_argument(format!(
@@ -113,21 +116,21 @@ impl ClusterUrl {
             "hbase+rpc" if path.is_empty() => {
                 Some(ClusterAddress::Rpc { servers: servers(authority, None)? })
             }
-            "hbase+rpc" => return Err(refused("servers have no path")),
+            "hbase+rpc" => return Err(refused("hbase+rpc takes no path")),
             _ => return Err(refused("its scheme is unknown")),
         };
         let mut settings = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) =
-                pair.split_once('=').ok_or_else(|| refused("a setting without value"))?;
+                pair.split_once('=').ok_or_else(|| refused("a setting has no value"))?;
             settings.push((decode(name)?, decode(value)?));
         }
         Ok(Self { address, settings })
     }
 }
 
-/// A list of servers, separated by commas. In a list without default port, the last port applies
-/// to all hosts before it that have none, as in HBase's quorum strings.
+/// A list of servers, separated by commas. A host without a port has the port of the last server
+/// in the list, as in HBase's quorum strings; if that has none either, it is the default port.
 pub(crate) fn servers(list: &str, default_port: Option<u16>) -> Result<Vec<ServerAddress>> {
     let names: Vec<&str> = list.split(',').map(str::trim).filter(|one| !one.is_empty()).collect();
     let Some(last) = names.last() else {
@@ -139,7 +142,11 @@ pub(crate) fn servers(list: &str, default_port: Option<u16>) -> Result<Vec<Serve
 
 /// Replaces `%XX`.
 fn decode(text: &str) -> Result<String> {
-    let refused = || Error::illegal_argument(format!("{text:?} has a % that no byte follows"));
+    let refused = || {
+        Error::illegal_argument(format!(
+            "{text:?} is not UTF-8 in percent-encoding: two hexadecimal digits must follow each %"
+        ))
+    };
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {

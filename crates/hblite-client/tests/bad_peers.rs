@@ -1,5 +1,5 @@
-//! Goal: whatever is listening at the other end, or if nothing is, an operation ends before its
-//! deadline with an error that says what was tried.
+//! Goal: an operation ends before its deadline with an error that says what was tried, whatever
+//! is listening at the other end, and if nothing is.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -2,8 +2,8 @@
 //! repeated, while answers are lost or delayed, regions move, split and are busy, and servers
 //! crash.
 //!
-//! Method: a server of this process with faults chosen by a seed. Writers count what was
-//! acknowledged, and finally compare it with the store. `HBLITE_CLIENT_SEEDS` runs more seeds.
+//! Method: a server in this process, with faults chosen by a seed. Finally, the store must contain
+//! every acknowledged write exactly once. `HBLITE_CLIENT_SEEDS` sets the number of seeds.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -22,7 +22,7 @@ fn seeds() -> std::ops::Range<u64> {
     0..count.unwrap_or(4)
 }
 
-/// Calls that are lost, late or refused.
+/// Makes some calls lost, late or refused.
 fn disturb(faults: &Faults, seed: u64) {
     let error = |name: &str| FaultAction::Error(name.to_owned());
     let late = FaultAction::Delay(Duration::from_millis(1), Duration::from_millis(5));

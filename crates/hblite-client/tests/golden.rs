@@ -52,7 +52,7 @@ fn the_recorded_operations_have_the_recorded_answers() {
         .collect();
     files.sort();
     files.reverse();
-    // A file mostly waits, so several are played at once.
+    // Playing a file is mostly waiting, so several are played at once.
     let left = Mutex::new(files);
     let (passed, differences) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! Goal: the metrics of a client count what it did, and its `tracing` events say it.
-//! Method: a server of this process, with faults that make calls fail.
+//! Goal: the metrics of a client count what it did, and its `tracing` events report it.
+//! Method: a server in this process, with faults that make calls fail.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -33,7 +33,7 @@ async fn a_client_goes_on_through_rewinds() {
         while let Some(row) = scanner.next_row().await.unwrap() {
             rest.push(String::from_utf8_lossy(row.row()).into_owned());
         }
-        // It already had some rows, and requests the following ones again.
+        // The scanner already had some rows; it requests the following ones again.
         assert!(rest.ends_with(&["x".to_owned(), "y".to_owned()]), "{rest:?}");
         assert_eq!(rows_of(&table, &Scan::new()).await, ["a", "b", "x", "y"]);
     }

@@ -1,6 +1,6 @@
 //! Goal: every operation on rows works through the client, on regions of several servers.
-//! Method: a server of this process with three region servers; what the client writes is read there
-//! directly, and vice versa.
+//! Method: a server in this process with three region servers. What the client writes is read there
+//! without the network.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -107,10 +107,10 @@ async fn a_batch_may_have_conditions() {
         RowMutations::new("h").add(put("h")).into(),
     ];
     let results = table.batch(&actions).await.unwrap();
-    let told = |at: usize| results[at].as_ref().unwrap();
-    assert_eq!([0, 2, 3, 4, 5].map(|at| told(at).is_success()), [true, false, true, false, true]);
-    assert_eq!((told(0).row(), told(4).row()), (None, None));
-    let counter = |at: usize| told(at).row().unwrap().value_as::<i64>("f", "n").unwrap();
+    let result = |at: usize| results[at].as_ref().unwrap();
+    assert_eq!([0, 2, 3, 4, 5].map(|at| result(at).is_success()), [true, false, true, false, true]);
+    assert_eq!((result(0).row(), result(4).row()), (None, None));
+    let counter = |at: usize| result(at).row().unwrap().value_as::<i64>("f", "n").unwrap();
     assert_eq!((counter(3), counter(5)), (Some(5), Some(3)));
     let error = results[6].as_ref().unwrap_err();
     assert_eq!(error.exception(), Exception::NoSuchColumnFamily);
@@ -141,7 +141,7 @@ async fn scans_cross_regions_in_both_directions() {
         let after = scan.clone().with_start_row_exclusive("row04").with_limit(4);
         assert_eq!(rows_of(&table, &after).await, names[5..9]);
     }
-    // With few results per fetch, HBase counts rows in batches otherwise: see tests/golden.rs.
+    // With few results per fetch, HBase counts rows in batches differently: see tests/golden.rs.
     let batches = rows_of(&table, &Scan::new().with_batch(2).with_limit(3)).await;
     assert_eq!(batches, ["row00", "row00", "row01", "row01", "row02", "row02"]);
     // A row that does not fit into one answer is still returned whole.

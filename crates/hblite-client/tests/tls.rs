@@ -1,8 +1,8 @@
 //! Goal: the client encrypts its connections as the settings of HBase 2.6 say, and an error about
 //! certificates names the cause and the setting.
 //!
-//! The servers listen on 127.0.0.1 and say that they are at 127.0.0.2, where a listener for each
-//! decrypts what it forwards. Only Linux has that address by default.
+//! The servers listen on 127.0.0.1 and advertise 127.0.0.2. There, a listener for each server
+//! decrypts connections and forwards them. Only Linux has that address by default.
 
 #![cfg(all(feature = "tls", target_os = "linux"))]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]

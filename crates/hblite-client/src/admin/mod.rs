@@ -107,7 +107,8 @@ impl Admin {
         }
     }
 
-    /// A change that must not happen twice if its call is retried.
+    /// Group and number of a nonce, with which a change does not happen twice if its call is
+    /// retried.
     fn nonce(&self) -> (Option<u64>, Option<u64>) {
         let nonce = self.shared.new_nonce();
         (Some(nonce.group), Some(nonce.number))

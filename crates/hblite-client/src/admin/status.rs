@@ -1,6 +1,6 @@
-//! The state of the cluster. The master knows which servers there are; each server is asked for
-//! its own regions, because what servers report to the master is a few seconds old. A server that
-//! does not answer is represented by its last report.
+//! The state of the cluster. The master lists the servers, and each server is asked for its own
+//! regions, because its reports to the master are a few seconds old. For a server that does not
+//! answer, its last report to the master is used.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -18,9 +18,9 @@ use crate::url::ServerAddress;
 const LIVE_SERVERS: i32 = 2;
 const MIB: u64 = 1 << 20;
 const REGION_LOAD: Method = Method::new(Service::Admin, "GetRegionLoad");
-/// Servers that are asked at the same time.
+/// Maximum number of servers that are asked at the same time.
 const ASKED_AT_ONCE: usize = 16;
-/// How long one may take.
+/// The time limit for the answer of one server.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 impl Admin {
@@ -55,7 +55,7 @@ impl Admin {
         Ok(status)
     }
 
-    /// The regions of each server, as the server itself says.
+    /// The regions of each server, as reported by the server itself.
     async fn current_loads(&self, servers: Vec<pb::LiveServerInfo>) -> Vec<Vec<pb::RegionLoad>> {
         let mut loads = Vec::with_capacity(servers.len());
         let mut asked = JoinSet::new();

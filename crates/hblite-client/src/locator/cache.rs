@@ -85,7 +85,7 @@ impl LocationCache {
         ranges.insert(region.start_key().to_vec(), location);
     }
 
-    /// Removes a location, unless another one is known by now.
+    /// Removes a location, unless a newer one has replaced it.
     pub(super) fn remove(&self, location: &Location) {
         let mut tables = self.tables.write();
         let Some(ranges) = tables.get_mut(location.region.table()) else { return };

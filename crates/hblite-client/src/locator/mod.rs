@@ -1,7 +1,7 @@
 //! Finds the server of a row, in hbase:meta and a cache of it.
 //!
-//! - Callers that look for the same row share one lookup, and few lookups of a table run at the
-//!   same time. Each reads a few more regions, which are cached as well.
+//! - Callers that look for the same row share one lookup, and the number of concurrent lookups in
+//!   a table is limited. Each lookup also reads the regions that follow, and caches them.
 //! - A location is removed when a server contradicts it, or replaced if the server sends the new
 //!   one.
 //!
@@ -43,8 +43,9 @@ pub(crate) struct Locator {
     cache: LocationCache,
     /// The region of hbase:meta, if it is known.
     meta: tokio::sync::Mutex<Option<Arc<Location>>>,
+    /// The lookups in progress; whoever holds the lock reads hbase:meta.
     under_way: Mutex<HashMap<Wanted, Arc<tokio::sync::Mutex<()>>>>,
-    /// How many lookups in a table may begin.
+    /// The permits for concurrent lookups in each table.
     free: Mutex<HashMap<TableName, Arc<Semaphore>>>,
 }
 
@@ -102,7 +103,7 @@ impl Locator {
             Arc::clone(free.entry(table.clone()).or_insert_with(new))
         };
         let _permit = free.acquire().await;
-        // It may have been found while this one waited.
+        // Another lookup may have cached the location while this one waited.
         if let Some(found) = self.cache.find(table, row, kind) {
             return Ok(found);
         }
@@ -209,7 +210,7 @@ impl Locator {
         Ok(found)
     }
 
-    /// Updates the cache from an error of the server in `location`.
+    /// Updates the cache after an error from the server in `location`.
     pub(crate) async fn learn(&self, location: &Arc<Location>, error: &CallError) {
         if location.region.table().is_meta() {
             let mut meta = self.meta.lock().await;
@@ -234,8 +235,8 @@ impl Locator {
         self.cache.remove_table(table);
     }
 
-    /// Returns an error instead of more attempts if no server serves the region because the table
-    /// is disabled or dropped.
+    /// Returns an error if the table is disabled or does not exist: further attempts would be
+    /// useless. Called when no server serves a region.
     pub(crate) async fn check_in_service(
         &self,
         table: &TableName,
@@ -244,7 +245,7 @@ impl Locator {
         if table.is_meta() {
             return Ok(());
         }
-        // If that fails too, the next attempt will report it.
+        // If this read fails, the next attempt fails in the same way and reports it.
         match self.table_state(table, deadline).await {
             Ok(None) => Err(Error::new(Exception::TableNotFound, table.to_string())),
             Ok(Some(TableState::Disabled)) => {
@@ -266,7 +267,7 @@ struct Turn<'l> {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let mut under_way = self.locator.under_way.lock();
-        // One in the map and this one: no other is left.
+        // Only the map and this participant hold a reference: no other caller waits.
         if Arc::strong_count(&self.turn) == 2 {
             under_way.remove(&self.wanted);
         }

@@ -44,7 +44,7 @@ pub(super) async fn master(
     .await
 }
 
-/// Asks one server after another until one knows.
+/// Asks one server after another until one returns the address.
 async fn ask<M: Message + Default>(
     rpc: &Rpc,
     servers: &[ServerAddress],
@@ -58,7 +58,7 @@ async fn ask<M: Message + Default>(
     let servers = shuffled(servers);
     let count = servers.len();
     for (index, server) in servers.into_iter().enumerate() {
-        // The others must be asked too, even if this one is silent.
+        // A silent server must leave time for the others.
         let share = (deadline - Instant::now()) / (count - index) as u32;
         let limit = Limit {
             rpc: settings.rpc_timeout,
@@ -69,8 +69,8 @@ async fn ask<M: Message + Default>(
         match answer.map(|answer| find(answer.message)) {
             Ok(Some(found)) => return Ok(found),
             Ok(None) => {
-                tried
-                    .push((server, CallError::Nowhere(format!("{what} is nowhere at the moment"))));
+                let why = format!("it does not know where {what} is at the moment");
+                tried.push((server, CallError::Nowhere(why)));
             }
             Err(error) => tried.push((server, error)),
         }

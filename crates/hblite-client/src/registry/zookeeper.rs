@@ -74,14 +74,14 @@ async fn read_server(
             Ok(Some(data)) => match server_of(&data) {
                 Some(found) => return Ok(found),
                 None => {
-                    let why = format!("{path} does not hold what HBase writes there");
+                    let why = format!("{path} does not contain what HBase writes there");
                     tried.push((server, CallError::Malformed { server: server.clone(), why }));
                 }
             },
             Ok(None) => {
                 let why = format!(
                     "ZooKeeper at {server} has no {path}: HBase is starting, or \
-                     zookeeper.znode.parent is another one"
+                     uses another zookeeper.znode.parent"
                 );
                 tried.push((server, CallError::Nowhere(why)));
             }
@@ -134,7 +134,7 @@ async fn read_node(server: &ServerAddress, path: &str) -> Result<Option<Bytes>, 
         NO_NODE => None,
         other => return Err(conversation.malformed(&format!("error {other} for {path}"))),
     };
-    // If this is lost, the session expires.
+    // If this request is lost, the session expires by itself.
     let _ = conversation
         .send(|frame| {
             frame.int(2).int(CLOSE_SESSION);

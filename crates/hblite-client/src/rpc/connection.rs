@@ -4,7 +4,7 @@
 //! the caller that waits for it.
 //!
 //! Invariants:
-//! - If a call is dropped, only its answer is left, which is discarded.
+//! - If a call is dropped, its answer is discarded when it arrives.
 //! - When the connection ends, every call that waits for it fails.
 //! - The buffer grows with the bytes that arrive, not with the length that a peer announces.
 //!
@@ -221,7 +221,7 @@ impl Shared {
             std::mem::take(&mut calls.waiting)
         };
         for sender in waiting.into_values() {
-            // A caller that has left needs no answer.
+            // This fails if the caller has stopped waiting.
             let _ = sender.send(Err(error.clone()));
         }
     }

@@ -39,7 +39,7 @@ impl Method {
         Self { service, name, priority: 0 }
     }
 
-    /// The same with the priority of calls to hbase:meta.
+    /// The same method, with the priority of calls to hbase:meta.
     pub(crate) const fn of_meta(self) -> Self {
         Self { priority: META_PRIORITY, ..self }
     }
@@ -112,7 +112,7 @@ impl Rpc {
         self.pool.close();
     }
 
-    /// Calls a method. The cells of the request are plain.
+    /// Calls a method. `cells` are not compressed; if the settings say so, they are here.
     pub(crate) async fn call<M: Message + Default>(
         &self,
         server: &ServerAddress,

@@ -65,7 +65,7 @@ pub(super) async fn handshake(
     }
 }
 
-/// The error of a connection that will not be better the next time, if this is one.
+/// The error to report if TLS refuses the connection; `None` if a new attempt may succeed.
 pub(super) fn of_connection(server: &ServerAddress, error: &std::io::Error) -> Option<CallError> {
     refusal(error).map(|why| insecure(server, why))
 }
@@ -95,7 +95,7 @@ fn refusal(error: &std::io::Error) -> Option<String> {
     })
 }
 
-/// Whether a server sends the alert when it has no trust in the client.
+/// Whether a server sends the alert when it does not accept the client's certificate.
 fn is_about_certificate(alert: AlertDescription) -> bool {
     matches!(
         alert,
@@ -120,7 +120,7 @@ fn of_certificate(error: &CertificateError) -> String {
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
             "its certificate is not valid yet".to_owned()
         }
-        // A bad signature: the issuer has the name of a trusted one, but another key.
+        // The signature is bad if the issuer has the name of a trusted one, but another key.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
             format!("no certificate of {TRUSTSTORE} has signed its certificate")
         }

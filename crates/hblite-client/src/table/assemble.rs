@@ -19,7 +19,7 @@ use super::limit::RowLimit;
 enum Shape {
     /// A row.
     Row,
-    /// This many cells of a row, and fewer at its end.
+    /// This many cells of a row, or fewer at its end.
     Batch(usize),
     /// Results as the server sends them.
     Part,
@@ -90,7 +90,7 @@ impl Assembler {
         }
     }
 
-    /// Passes on what is complete of the open row.
+    /// Passes on the complete batches of the open row, and the rest of it if the row is complete.
     fn cut(&mut self, has_more: bool, ready: &mut VecDeque<RowResult>) {
         if let Shape::Batch(cells) = self.shape {
             while self.open.len() >= cells.max(1) {
@@ -107,7 +107,7 @@ impl Assembler {
         }
     }
 
-    /// The open row has no more cells.
+    /// Passes on the open row, which has no more cells.
     pub(super) fn end_row(&mut self, ready: &mut VecDeque<RowResult>) {
         if !self.open.is_empty() {
             let cells = std::mem::take(&mut self.open);

@@ -1,5 +1,5 @@
-//! Many actions at once: grouped by server and region, sent to all servers at the same time, each
-//! with a result of its own.
+//! Runs many actions at once: groups them by server and region, sends them to all servers at the
+//! same time, and returns a result for each.
 //!
 //! Actions on one row keep their order within an attempt. Actions that failed and may succeed later
 //! are retried, without those that have succeeded.
@@ -72,7 +72,7 @@ struct Part {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PartKind {
-    /// Gets and writes, each with a result of its own.
+    /// Gets and writes with a result for each.
     Independent,
     /// One action of several writes.
     Atomic,
@@ -153,7 +153,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Sends everything once. Returns what failed.
+    /// Sends the actions once. Returns those that failed.
     async fn attempt(&self, indexes: &[usize], retries: &Retries, results: &mut Results) -> Failed {
         let (servers, mut failed) = self.group(indexes, retries).await;
         let mut calls = JoinSet::new();
@@ -289,7 +289,7 @@ fn take_part(
         }
         let row = row_of(answer, cells)?;
         let is_success = answer.processed.unwrap_or(true);
-        let told = match part.kind {
+        let result = match part.kind {
             PartKind::Conditional => ActionResult::Check(CheckAndMutateResult {
                 is_success,
                 result: (is_success && !row.is_empty()).then_some(row),
@@ -297,13 +297,13 @@ fn take_part(
             _ => ActionResult::Row(row),
         };
         if let Some(at) = part.indexes.first() {
-            results[*at] = Some(Ok(told));
+            results[*at] = Some(Ok(result));
         }
         return Ok(());
     }
     for one in &answer.result_or_exception {
         let at = one.index.unwrap_or(0) as usize;
-        // They are in ascending order.
+        // The indexes are in ascending order.
         if part.indexes.binary_search(&at).is_err() {
             return Err(Error::do_not_retry("an answer to an action that was not sent"));
         }

@@ -31,7 +31,7 @@ use crate::rpc::Answer;
 use crate::settings::ClientSettings;
 use crate::shared::Shared;
 
-/// How cells travel.
+/// The encoding of cells in requests and answers.
 const CODEC: Codec = Codec::KeyValue;
 
 /// A table of a cluster. Cheap to clone; used by any number of tasks at once.
@@ -205,9 +205,9 @@ impl Table {
     }
 }
 
-/// What is sent for writes.
+/// The calls that send writes.
 impl Table {
-    /// One write, perhaps under a condition. Returns whether it took place, and new values.
+    /// Sends one write, possibly with a condition. Returns whether it took place, and new values.
     async fn send(
         &self,
         mutation: &Mutation,
@@ -236,7 +236,7 @@ impl Table {
         .await
     }
 
-    /// Several writes to one row, perhaps under a condition.
+    /// Sends several writes to one row, possibly with a condition.
     async fn send_row(
         &self,
         mutations: &RowMutations,
@@ -276,7 +276,7 @@ impl Table {
     }
 }
 
-/// What HBase's client refuses.
+/// The checks of HBase's client.
 impl Table {
     fn check_mutation(&self, mutation: &Mutation) -> Result<()> {
         mutation.check()?;
@@ -300,7 +300,7 @@ impl Table {
     }
 }
 
-/// Whether a retry of the write would change the result.
+/// Whether the write would take effect again if it were repeated.
 fn is_counted(mutation: &Mutation) -> bool {
     matches!(mutation.kind(), MutationKind::Increment | MutationKind::Append)
 }

@@ -1,4 +1,4 @@
-//! One call for one row: find the region, ask its server, and try again where that can help.
+//! One call for one row: finds the region, calls its server, and retries if that can help.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(super) struct RegionCall<'c, F> {
 }
 
 impl<F> RegionCall<'_, F> {
-    /// Repeats the call until it succeeds or finally fails. `read` parses the answer, which may
+    /// Repeats the call until it succeeds or fails for good. `read` parses the answer, which may
     /// itself be an error.
     pub(super) async fn run<Q, M, T>(
         &self,

@@ -1,8 +1,8 @@
 //! A scan across the regions of a table, in either direction.
 //!
-//! Regions are read one after the other. When a scanner is lost because its region moved or split,
-//! its server crashed or its lease ended, another one is opened at the same position, if necessary
-//! within a row.
+//! Regions are read one after the other. A scanner is lost if its region moves or splits, its
+//! server crashes, or its lease expires. Another one is then opened at the same position, if
+//! necessary within a row.
 //!
 //! Invariant: `next` is where the scan continues. It is after every row that was passed on, and
 //! before every one that was not.
@@ -40,7 +40,7 @@ pub struct ResultScanner {
     /// Where the scan continues; `None` at its end.
     next: Option<Border>,
     scanner: Option<RegionScanner>,
-    /// The region of the last results, and its location.
+    /// The name of the region in which a scanner was opened last, and its read point.
     seen: Option<(Vec<u8>, u64)>,
     assembler: Assembler,
     ready: VecDeque<RowResult>,
@@ -72,7 +72,7 @@ impl ResultScanner {
             retries,
             runtime: Handle::current(),
         };
-        // A table that does not exist, or is disabled, is reported now.
+        // Reports now if the table does not exist or is disabled.
         let found = scanner.find_first().await;
         scanner.shared.counted(found)?;
         Ok(scanner)
@@ -82,7 +82,7 @@ impl ResultScanner {
     /// last.
     ///
     /// # Errors
-    /// Those of reading; they end the scan.
+    /// As [`Table::get`](super::Table::get). An error ends the scan.
     pub async fn next_row(&mut self) -> Result<Option<RowResult>> {
         loop {
             match self.step(None).await? {
@@ -140,7 +140,7 @@ impl ResultScanner {
         }
     }
 
-    /// Repeats a call until it succeeds. Returns the position of the search if it found nothing.
+    /// Repeats a call until it succeeds. Returns the position of the search if no row was found.
     async fn fetch(
         &mut self,
         border: &Border,
@@ -158,7 +158,7 @@ impl ResultScanner {
                 self.lose_scanner();
                 if is_lost || error.is_retryable() {
                     self.retries.after_lost(error).await?;
-                    // Another scanner begins elsewhere.
+                    // The caller opens another scanner where the scan continues.
                     return Ok(None);
                 }
             }
@@ -204,7 +204,8 @@ impl ResultScanner {
         }
     }
 
-    /// Within a row, the read point stays the same.
+    /// The read point of the lost scanner, if the new one continues within a row: the row's cells
+    /// must belong to one point in time.
     fn read_point(&self, location: &Location) -> Option<u64> {
         self.assembler.place()?.open_key.as_ref()?;
         let (region, read_point) = self.seen.as_ref()?;
@@ -213,7 +214,7 @@ impl ResultScanner {
 
     fn wanted(&mut self, search: Option<Duration>) -> Wanted {
         let rows_left = self.assembler.limit().of_request();
-        // A server reports after half of the call's time limit.
+        // A server answers after half of the call's time limit, at the latest.
         let server = search.map(|limit| (limit * 2).max(SEARCH_MIN));
         Wanted {
             results: self.scan.caching().unwrap_or(self.shared.settings.scanner_caching),
@@ -222,7 +223,7 @@ impl ResultScanner {
         }
     }
 
-    /// Takes an answer. Returns the position of the search if it has no results.
+    /// Takes an answer. Returns the position of the search if the answer has no results.
     fn take(&mut self, location: &Location, fetched: Fetched) -> Option<Vec<u8>> {
         let Fetched { results, has_more, has_more_in_region, cursor } = fetched;
         let is_progress = !results.is_empty() || !has_more_in_region || !has_more;
@@ -259,12 +260,13 @@ impl ResultScanner {
         cursor.filter(|_| !is_progress)
     }
 
-    /// After what was passed on.
+    /// Where the scan continues after the results that were passed on.
     fn border_of_place(&self) -> Option<Border> {
         let place = self.assembler.place()?;
         Some(Border { row: place.row.clone(), is_inclusive: place.open_key.is_some() })
     }
 
+    /// Where the scan continues after a region; `None` if it ends there.
     fn border_after(&self, region: &RegionInfo) -> Option<Border> {
         let (start, end) = (region.start_key(), region.end_key());
         let stop = self.scan.stop_row();
@@ -288,8 +290,8 @@ impl ResultScanner {
                 locator.locate(&self.table, row, LocateKind::Before, deadline).await
             }
             (false, false, false) => {
-                let behind = [row, &b"\0"[..]].concat();
-                locator.locate(&self.table, &behind, LocateKind::Current, deadline).await
+                let after = [row, &b"\0"[..]].concat();
+                locator.locate(&self.table, &after, LocateKind::Current, deadline).await
             }
             _ => locator.locate(&self.table, row, LocateKind::Current, deadline).await,
         }
@@ -307,7 +309,7 @@ impl ResultScanner {
         }
     }
 
-    /// The scanner is lost: continues after what was passed on.
+    /// Drops a lost scanner. The scan continues after the results that were passed on.
     fn lose_scanner(&mut self) {
         self.scanner = None;
         self.assembler.restart();
@@ -319,7 +321,7 @@ impl ResultScanner {
         self.close();
     }
 
-    /// Closes the scanner, without waiting for it.
+    /// Closes the scanner without waiting for the server's answer.
     fn close(&mut self) {
         if let Some(scanner) = self.scanner.take() {
             debug_assert_eq!(scanner.table(), &self.table);

@@ -19,11 +19,11 @@ pub(super) struct RegionScanner {
     pub(super) location: Arc<Location>,
     id: u64,
     next_call_seq: u64,
-    /// The read point.
+    /// The read point, if the server returned one.
     pub(super) read_point: Option<u64>,
 }
 
-/// What an answer says.
+/// The contents of an answer.
 #[derive(Debug)]
 pub(super) struct Fetched {
     pub(super) results: Vec<RowResult>,
@@ -31,16 +31,16 @@ pub(super) struct Fetched {
     pub(super) has_more: bool,
     /// Whether the region may have more. If not, its scanner is closed.
     pub(super) has_more_in_region: bool,
-    /// The position of the search, if the answer was due before a row was found.
+    /// The position of the search, if the time limit passed before a row was found.
     pub(super) cursor: Option<Vec<u8>>,
 }
 
-/// The limits of an answer.
+/// The limits of a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
-    /// Results.
+    /// Maximum number of results.
     pub(super) results: u32,
-    /// Total number of rows still needed.
+    /// Number of rows that the scan still needs; `None` for all.
     pub(super) rows_left: Option<u32>,
     pub(super) limit: Limit,
 }
@@ -78,7 +78,7 @@ impl RegionScanner {
         Ok((Self { location, id, next_call_seq: 0, read_point }, fetched))
     }
 
-    /// Reads on.
+    /// Reads the next results.
     pub(super) async fn next(
         &mut self,
         shared: &Shared,
@@ -110,7 +110,7 @@ impl RegionScanner {
         Ok(())
     }
 
-    /// Closes the scanner. If the call is lost, the lease ends it.
+    /// Closes the scanner. If the call is lost, the scanner ends with its lease.
     pub(super) async fn close(self, shared: &Shared, limit: Duration) {
         let request = pb::ScanRequest {
             scanner_id: Some(self.id),

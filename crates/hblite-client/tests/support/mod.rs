@@ -18,7 +18,7 @@ impl Cluster {
         Self { server }
     }
 
-    /// By the master.
+    /// The URL of the cluster, with its master as the registry.
     pub(crate) fn url(&self) -> String {
         format!("hbase+rpc://127.0.0.1:{}", self.server.ports().master)
     }
@@ -56,7 +56,7 @@ impl Cluster {
         client.table(descriptor.name().clone())
     }
 
-    /// The table without the network.
+    /// The table in the store, without the network.
     pub(crate) fn direct(&self, name: &str) -> hblite::Table {
         self.server.connection().table(name).expect("a name")
     }
