@@ -1,6 +1,6 @@
 //! Goal: endpoints are called on the right regions, and aggregates count every row once, while
 //! regions move and split.
-//! Method: the endpoints of a server of this process.
+//! Method: the endpoints of a server in this process.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -17,7 +17,7 @@ use support::Cluster;
 
 const ROWS: i64 = 100;
 
-/// Rows with the numbers from 0 on.
+/// Writes [`ROWS`] rows with the numbers from 0 on.
 async fn fill(table: &Table) {
     let put = |number: i64| Put::new(format!("row{number:03}")).add("f", "n", number);
     let actions: Vec<Action> = (0..ROWS).map(|number| put(number).into()).collect();

@@ -203,7 +203,7 @@ fn tables_are_sorted_by_keys(browser: &Browser, shown: &Shown) -> Done {
     expect(is_sorted, "a header sorts, and keeps the focus")?;
     let sorted = browser.ask("return document.querySelector('th').getAttribute('aria-sort')")?;
     expect(sorted == json!("descending"), &format!("the order is said: {sorted}"))?;
-    // From the beginning of the page, the first key leads to its content.
+    // From the top of a page, the first press of Tab reaches the link to its content.
     shown.open(browser, "tables", "#/tables")?;
     browser.key(TAB)?;
     let focused = browser.ask("return document.activeElement.textContent")?;

@@ -1,4 +1,4 @@
-//! The console over HTTP: requests of its own page, and those that other pages might try.
+//! The console over HTTP: requests from its own page, and requests that other pages might try.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -247,7 +247,7 @@ fn commands_need_the_token() {
     assert!(answer["output"].as_str().unwrap().contains("value=v"), "{answer}");
     assert_eq!(asked.run("scan 'none'")["outcome"], "failed");
     assert_eq!(asked.run("scan 't', {LIMIT => ")["outcome"], "incomplete");
-    // A form of another page can send text, and no header of its own.
+    // A form on another page can send text, but cannot set headers.
     let plain = asked.agent.post(format!("{}api/run", asked.url));
     let plain = plain.header("X-Hblite-Token", &asked.token).send(body.to_string()).unwrap();
     assert_eq!(plain.status(), 415);

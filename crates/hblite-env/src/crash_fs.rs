@@ -59,7 +59,7 @@ impl CrashFileSystem {
 
     /// The files as after a power cut now, in a separate file system.
     ///
-    /// Everything durable is there. Seed 0 loses everything that may be lost; every other seed
+    /// Everything durable is preserved. Seed 0 loses everything that may be lost; every other seed
     /// decides pseudorandomly for each unsynced name and file tail.
     pub fn after_power_cut(&self, seed: u64) -> Self {
         self.after_power_cut_with_losses(seed).0
@@ -72,8 +72,8 @@ impl CrashFileSystem {
         (Self::with_disk(disk), losses)
     }
 
-    /// The files as if only the process ended now: everything written is there. What a failed sync
-    /// did not write is not written by a later one either.
+    /// The files as if only the process ended now: everything written is preserved. What a failed
+    /// sync did not write is not written by a later one either.
     pub fn after_kill(&self) -> Self {
         let mut disk = self.disk.lock().clone();
         disk.locked.clear();

@@ -97,7 +97,7 @@ pub trait FileSystem: Send + Sync + Debug {
     fn lock_existing(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>>;
 
     /// A cheap, independent copy of the whole file system at one moment. `None` if it is not in
-    /// memory. Of a file that grows meanwhile, the copy has a prefix.
+    /// memory. If a file grows meanwhile, the copy has a prefix of it.
     fn fork(&self) -> Option<Arc<dyn FileSystem>> {
         None
     }

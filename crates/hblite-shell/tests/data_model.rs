@@ -8,9 +8,9 @@
 //!
 //! Blocks of Rust are doc tests of the root crate.
 //!
-//! The clock is the test's: a store begins at 2026-01-01T00:00 UTC, each line of commands comes a
-//! second after the one before, and `sleep` takes as long as it says. Nothing is compacted unless
-//! a command says so.
+//! The test controls the clock: a store begins at 2026-01-01T00:00 UTC, each line of commands runs
+//! one second after the one before, and `sleep` advances the clock. Nothing is compacted unless a
+//! command says so.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -32,7 +32,7 @@ use support::Session;
 const START_MS: i64 = 1_767_225_600_000;
 const PROMPT: &str = "hbase> ";
 
-/// Between one line of commands and the next.
+/// The time between one line of commands and the next.
 const STEP_MS: i64 = 1_000;
 
 /// Lines that the document leaves out.
@@ -55,7 +55,7 @@ fn masks() -> Regex {
 
 /// The commands of one line and what they print according to the document.
 struct Exchange {
-    /// In the document, counted from 1.
+    /// The line number in the document, counted from 1.
     line: usize,
     is_on_fresh_store: bool,
     commands: String,

@@ -10,13 +10,13 @@
 //!   another order and form than the client of 2.6 that 07 records. The form of 2.6 is the
 //!   specification: the output of 07 must match exactly, and in the others settings are compared as
 //!   sets.
-//! - After calls on a table object (08) HBase's shell leaves out a line end.
+//! - After calls on a table object (08), HBase's shell leaves out a line break.
 //!
 //! What differs on purpose is in [`DIFFERENCES`] with its reason; an entry that no longer differs
 //! fails the test.
 //!
-//! The clock is the test's: it advances by 10 ms per command, and `sleep` advances it. Nothing is
-//! compacted unless a command says so, or answers would depend on the progress of compaction.
+//! The test controls the clock: it advances by 10 ms per command, and `sleep` advances it. Nothing
+//! is compacted unless a command says so; otherwise, answers would depend on when that happens.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -52,7 +52,7 @@ const DIFFERENCES: &[(&str, &str, &str)] = &[
 /// The time at which the recordings were made.
 const START_MS: i64 = 1_795_259_000_000;
 
-/// Between one command and the next.
+/// The time between one command and the next.
 const STEP_MS: i64 = 10;
 
 fn ask(session: &mut Session, command: &str) -> String {
@@ -123,17 +123,17 @@ impl Masks {
             ),
             (r":0x[0-9a-f]+>", ">"),
             (r"(?m)^\d+\.\d+\.\d+, .*$", "VERSION"),
-            // Requests, megabytes and locality are measured; the columns are as wide as the
-            // longest name, which has a port of its own.
+            // Requests, megabytes and locality are measured. The width of the columns depends on
+            // the longest name, which contains a port.
             (r"(?m)\|[ 0-9]+\|[ 0-9]+\|[ 0-9.]+\|$", "| N | N | N |"),
             (r"--+", "-"),
             (r"  +", " "),
-            // Of what status measures only the numbers of regions, stores and files agree.
+            // In the figures of status, only the numbers of regions, stores and files must agree.
             (r"(?m)^ .*?(numberOfOnlineRegions=\d+, ).*?(numberOfStores=\d+),.*$", " $1$2"),
             (r"(?m)^ (numberOfStores=\d+, numberOfStorefiles=\d+),.*$", " $1"),
             (r"Aggregate load: \d+", "Aggregate load: N"),
             (r"(hbase:namespace,,)(MILLIS|1)\b", "${1}ID"),
-            // What the console prints of values that commands return only by accident.
+            // The recorded console also prints values that commands return by accident.
             (r"(?m)^=> #<Java::JavaUtil::.*>\n?", ""),
         ];
         let replacements =
@@ -232,8 +232,8 @@ fn coprocessors_medium_objects_and_replicas() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
-/// With `-n` HBase's shell stops at the first error and does not print it among the results; the
-/// recording ends where the error stopped it.
+/// With `-n`, HBase's shell stops at the first error and does not print it among the results. The
+/// recording ends there.
 #[test]
 fn a_script_stops_at_its_first_error() {
     let mut session = Session::new(START_MS, STEP_MS);

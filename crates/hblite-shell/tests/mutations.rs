@@ -1,4 +1,4 @@
-//! Damaged lines: each is run, refused or unfinished, and none does any damage.
+//! Damaged lines: each is run, refused with a message, or incomplete, and none causes a panic.
 //!
 //! `tests/fuzz` has the same check with coverage guidance (`shell`).
 

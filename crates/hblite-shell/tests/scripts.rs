@@ -55,7 +55,8 @@ fn a_prompt_inside_a_string_is_text() {
     assert_eq!(printed(script), "a\nhbase> b\nc\nd\n");
 }
 
-/// The line of the script, once, and the picture of the place.
+/// The message has the line number of the script once, the line itself, and a mark below the
+/// column.
 #[test]
 fn errors_of_the_language_have_one_line_number() {
     let script = "# a comment\n\nputs 'a',\n  'b' 'c'\n";

@@ -99,7 +99,7 @@ fn every_cell_arrives_as_it_was() {
         let digests = [&from, &to].map(|table| digest(table, view, 2, &go_on).unwrap());
         assert_eq!(digests[0], digests[1]);
     }
-    // Once more: the same cells, not new versions.
+    // A second copy writes the same cells, not new versions.
     copy(&from, &to, &progress_of(&from), &options, &go_on).unwrap();
     assert!(compared(&from, &to, CellView::VISIBLE).is_equal());
 }
@@ -137,7 +137,7 @@ fn a_copy_that_ends_early_continues() {
                 ControlFlow::Continue(())
             }
         };
-        // As through a file.
+        // The progress is saved and read again, as through a file.
         let text = serde_json::to_string(&*progress.lock()).unwrap();
         *progress.lock() = serde_json::from_str(&text).unwrap();
         match copy(&from, &to, &progress, &CopyOptions::default(), &end_after_two) {

@@ -1,4 +1,4 @@
-//! Damaged CSV, TSV and JSON lines: each line is a row or is refused, and none does any damage.
+//! Damaged CSV, TSV and JSON lines: each line is a row or is refused, and none causes a panic.
 //!
 //! `tests/fuzz` has the same checks with coverage guidance (`delimited`, `json_lines`).
 

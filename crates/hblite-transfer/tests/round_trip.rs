@@ -138,7 +138,7 @@ proptest! {
         }
         let base = if has_quotes { DelimitedFormat::CSV } else { DelimitedFormat::TSV };
         let format = DelimitedFormat {
-            // What is not escaped needs quotes.
+            // A format without escapes needs quotes.
             is_escaped: is_escaped || !has_quotes,
             skips_empty_columns: true,
             ..base

@@ -3,7 +3,7 @@
 //! A tree keeps what it does not know: encoding returns a message with the same fields. So a
 //! message can be shown, compared and changed without a type for it.
 //!
-//! Parsing copies no bytes, and allocates a fixed amount for each field that is there. Threads:
+//! Parsing copies no bytes, and allocates a fixed amount for each field present. Threads:
 //! any.
 
 use bytes::{BufMut, Bytes, BytesMut};

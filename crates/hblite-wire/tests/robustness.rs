@@ -1,4 +1,4 @@
-//! Damaged messages: each is understood or refused, and none does harm.
+//! Damaged messages: each is decoded or refused, and none causes a panic.
 
 use bytes::Bytes;
 use hblite_wire::cell_block::{CellReader, Codec};

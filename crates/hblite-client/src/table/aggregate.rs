@@ -12,7 +12,7 @@ use super::endpoint::{Endpoint, RowRange};
 
 const INTERPRETER: &str = "org.apache.hadoop.hbase.client.coprocessor.LongColumnInterpreter";
 
-/// Calculations in the servers. The table needs the coprocessor
+/// Aggregates that the servers calculate. The table needs the coprocessor
 /// `org.apache.hadoop.hbase.coprocessor.AggregateImplementation`; `hblite serve` has it built in.
 ///
 /// A calculation is not a snapshot: each region sees its rows as they are when it is asked. Other
@@ -22,7 +22,7 @@ const INTERPRETER: &str = "org.apache.hadoop.hbase.client.coprocessor.LongColumn
 /// As [`Table::exec_service`]; `Io` if the rows of the scan are in the wrong order, or if the scan
 /// does not have exactly one family.
 impl Table {
-    /// Number of rows that the scan finds. It needs no family.
+    /// Number of rows that the scan finds. The scan need not select a family.
     ///
     /// ```no_run
     /// # async fn example(table: hblite_client::Table) -> hblite_model::Result<()> {
@@ -52,7 +52,7 @@ impl Table {
         Ok(self.longs("GetMin", scan).await?.into_iter().min())
     }
 
-    /// The sum of the values divided by the number of rows; `None` if there are none.
+    /// The sum of the values divided by the number of rows; `None` if there are no rows.
     pub async fn avg(&self, scan: &Scan) -> Result<Option<f64>> {
         let (mut sum, mut rows) = (0_i64, 0_u64);
         for answer in self.aggregate("GetAvg", scan, false).await? {
@@ -93,7 +93,7 @@ impl Table {
     }
 }
 
-/// What HBase's client refuses.
+/// The checks of HBase's client.
 fn check(scan: &Scan, may_lack_family: bool) -> Result<()> {
     let io = |message: &str| Err(Error::new(Exception::Io, message));
     let (start, stop) = (scan.start_row(), scan.stop_row());

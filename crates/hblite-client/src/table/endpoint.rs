@@ -1,7 +1,7 @@
-//! Coprocessor endpoints of regions: calls of any service, as bytes.
+//! Calls of coprocessor endpoints on regions: any service, with messages as bytes.
 //!
-//! Invariant: of a range, every row is in exactly one of the parts that were asked for, even if
-//! regions split or merge meanwhile.
+//! Invariant: every row of a range is in exactly one of the requested parts, even if regions split
+//! or merge meanwhile.
 
 use bytes::Bytes;
 use hblite_model::{Error, Result};
@@ -21,7 +21,7 @@ pub(super) struct Endpoint {
     pub(super) method: &'static str,
 }
 
-/// A part of a table: from the first row up to, but without, the second; empty for the end.
+/// Rows from `start`, inclusive, to `stop`, exclusive. An empty row is the table's start or end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RowRange {
     pub(super) start: Vec<u8>,
@@ -42,12 +42,12 @@ impl RowRange {
     }
 }
 
-/// Endpoints.
+/// Calls of coprocessor endpoints.
 impl Table {
     /// Calls a method of a coprocessor endpoint on the region that has `row`. The request and the
     /// answer are the encoded messages of the endpoint.
     ///
-    /// A call whose answer was lost is repeated, as HBase's client does.
+    /// A call whose answer was lost is repeated, as by HBase's client: the endpoint may run twice.
     ///
     /// ```no_run
     /// # async fn example(table: hblite_client::Table) -> hblite_model::Result<()> {
@@ -72,7 +72,7 @@ impl Table {
         Ok(self.exec(row, service, method, call).await?.1)
     }
 
-    /// One call. Also returns the end of the region that answered.
+    /// Makes one call. Returns the end key of the region that answered, and the answer.
     async fn exec(
         &self,
         row: &[u8],
@@ -119,7 +119,7 @@ impl Table {
         Ok(answers)
     }
 
-    /// Calls the regions of a range one after another: several, if regions have split.
+    /// Calls the regions of a range one after another: more than one if a region has split.
     async fn exec_on_part(
         &self,
         range: RowRange,

@@ -1,10 +1,10 @@
-// The shell's language in the browser.
+// A prompt for the commands of the shell.
 
 import { card, el, head, save, show } from "./dom.js";
 import { duration } from "./format.js";
 import { ask, change, token } from "./server.js";
 
-/// Entries that are kept on the page.
+/// Maximum number of entries on the page.
 const ENTRIES_MAX = 200;
 const entries = [];
 const past = [];

@@ -1,6 +1,6 @@
 // Requests to the server, the token for changes, and the addresses of pages.
 
-// The token comes in the part of the address that browsers do not send, and does not stay there.
+// The token arrives in the fragment of the address, which browsers do not send, and is removed.
 const given = /^#token=([0-9a-f]{32})$/.exec(location.hash);
 if (given) {
   sessionStorage.setItem("token", given[1]);

@@ -1,4 +1,4 @@
-//! A shell on a store in memory whose clock is the test's.
+//! A shell on a store in memory, with a clock that the test controls.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(dead_code, reason = "not every test needs all of it")]
@@ -38,7 +38,7 @@ pub(crate) struct Session {
     pub(crate) connection: Connection,
     pub(crate) transcript: Transcript,
     pub(crate) shell: Shell,
-    /// How far the clock moves before each line.
+    /// How far the clock advances before each line.
     step_ms: i64,
 }
 
