@@ -133,8 +133,8 @@ impl Admin {
         self.backend.locate_region(&table.into_table_name()?, row)
     }
 
-    /// Splits the region that holds `split_key` there; without a key, every region of the table at
-    /// the middle of its largest file. Without a key, a region whose files are too small to have a
+    /// Splits the region that holds `split_key` at that key. Without a key, splits every region of
+    /// the table at the middle of its largest file; a region whose files are too small to have a
     /// middle is refused: `DoNotRetryIo`.
     pub fn split_table(&self, table: impl IntoTableName, split_key: Option<&[u8]>) -> Result<()> {
         self.backend.split_table(&table.into_table_name()?, split_key)
@@ -156,9 +156,10 @@ impl Admin {
         self.backend.truncate_region(region)
     }
 
-    /// Writes what a table or region, or one family of it, holds in memory to files. As in HBase,
-    /// flushing a region also starts a compaction in the background if the region has enough files.
-    /// Flushing a table does so only for regions with too many.
+    /// Flushes a table or region, or one family of it: writes its cells in memory to files.
+    ///
+    /// As in HBase, flushing a region also starts a compaction in the background if the region has
+    /// enough files. Flushing a table does so only for regions with too many.
     ///
     /// ```
     /// # use hblite::*;
@@ -175,7 +176,7 @@ impl Admin {
         self.backend.flush(request)
     }
 
-    /// Writes what a table holds in memory to files.
+    /// Flushes a table: writes its cells in memory to files.
     pub fn flush_table(&self, table: impl IntoTableName) -> Result<()> {
         self.flush(FlushRequest::table(table.into_table_name()?))
     }
@@ -251,7 +252,7 @@ impl Admin {
         self.backend.drop_namespace(name)
     }
 
-    /// A namespace.
+    /// The properties of a namespace.
     pub fn describe_namespace(&self, name: &str) -> Result<NamespaceDescriptor> {
         self.backend.describe_namespace(name)
     }

@@ -137,14 +137,14 @@ pub trait TableBackend: Debug + Send + Sync {
 /// otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteBuffer {
-    /// The bytes of cells at which it does.
+    /// The size of the buffered cells, in bytes, at which they are sent.
     pub size_max_bytes: usize,
-    /// The age of the oldest write at which it does; `None` for no limit.
+    /// The age of the oldest write at which all are sent; `None` for no limit.
     pub age_max: Option<Duration>,
 }
 
 impl Default for WriteBuffer {
-    /// HBase's defaults: 2 MiB, and no limit of age.
+    /// HBase's defaults: 2 MiB, and no age limit.
     fn default() -> Self {
         Self { size_max_bytes: 2 << 20, age_max: None }
     }

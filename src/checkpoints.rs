@@ -15,9 +15,9 @@ use crate::connection::Connection;
 /// # Errors
 /// All methods return `Unsupported` on a connection to a cluster.
 impl Connection {
-    /// Names the current state: tables, namespaces, data, snapshots, sequence ids. It includes
-    /// every write that was acknowledged before the call. A checkpoint of the same name is
-    /// replaced. Checkpoints end with the process.
+    /// Gives the current state a name: tables, namespaces, data, snapshots, sequence ids. It
+    /// includes every write that was acknowledged before the call. A checkpoint of the same name is
+    /// replaced. Checkpoints are lost when the process ends.
     ///
     /// ```
     /// # use hblite::*;

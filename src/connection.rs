@@ -45,8 +45,8 @@ pub fn open_in_memory() -> Result<Connection> {
 }
 
 /// Reads every file of the closed store in a directory, and reports all damage. Nothing is written,
-/// so the store may be on read-only media. If there is a lock file, it is locked for reading
-/// meanwhile.
+/// so the store may be on read-only media. During the check, the store's lock file, if there is
+/// one, is locked for reading.
 ///
 /// ```no_run
 /// let report = hblite::check("./hblite-data")?;
@@ -74,8 +74,8 @@ pub fn check_with_progress(
     hblite_engine::check(&Env::system(), dir.as_ref(), &mut progress)
 }
 
-/// Deletes every directory that was moved to `archive/` when the store in `dir` was opened, because
-/// it was in the way, and lists them. The store must be closed. Nothing else is deleted.
+/// Opening a store moves directories that are in the way to `archive/`. This deletes them from the
+/// closed store in `dir`, and lists them. Nothing else is deleted.
 ///
 /// # Errors
 /// `Io` if there is no store, if it is open (the message names the process), or if a directory

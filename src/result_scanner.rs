@@ -9,9 +9,9 @@ use crate::backend::Rows;
 
 /// The rows of a scan.
 ///
-/// Two ways to read it: [`ResultScanner::next_row`] lends a row until the next call and reuses its
-/// memory; the iterator returns owned rows. [`ResultScanner::for_each_cell`] is fastest: it visits
-/// cells in place in the files.
+/// There are three ways to read it. [`ResultScanner::next_row`] lends a row until the next call and
+/// reuses its memory. The iterator returns owned rows. [`ResultScanner::for_each_cell`], the
+/// fastest, visits cells without copying them.
 #[derive(Debug)]
 pub struct ResultScanner {
     rows: Rows,

@@ -90,8 +90,8 @@ impl BufferedMutator {
     /// Sends the buffer when its oldest write has waited this long. Default never; on a cluster,
     /// `hbase.client.write.buffer.periodicflush.timeout.ms`.
     ///
-    /// A thread of the buffer does this. What fails then is returned by the next call, or passed to
-    /// the listener.
+    /// A thread of the buffer does this. Writes that fail there are returned by the next call, or
+    /// passed to the listener.
     ///
     /// ```
     /// # let connection = hblite::open_in_memory()?;
@@ -115,8 +115,8 @@ impl BufferedMutator {
         self
     }
 
-    /// Calls `listener` with writes that failed, as soon as they fail. What it returns as an error
-    /// is returned to the caller of the buffer. Without a listener, all failures are.
+    /// Calls `listener` with writes that failed, as soon as they fail. The failures that it returns
+    /// as an error are returned to the caller of the buffer. Without a listener, all of them are.
     ///
     /// The listener runs in the thread that sends, which may be the buffer's own, and must not wait
     /// for a call of this buffer.

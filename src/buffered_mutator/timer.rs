@@ -7,7 +7,7 @@ use hblite_env::time::{Duration, Instant};
 
 use super::buffer::Buffer;
 
-/// A thread that watches a buffer. It ends with the buffer, or when this is dropped.
+/// A thread that watches a buffer. It ends with the buffer, or when this handle is dropped.
 #[derive(Debug)]
 pub(super) struct Timer {
     thread: Option<JoinHandle<()>>,

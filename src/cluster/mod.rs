@@ -1,4 +1,4 @@
-//! A cluster of Apache HBase as a backend: the blocking API on the asynchronous client.
+//! A cluster of Apache HBase as a backend: the blocking API on top of the asynchronous client.
 //!
 //! Each connection owns a small runtime. A call runs on it while the calling thread waits.
 //!
@@ -68,8 +68,8 @@ impl ClusterOptions {
         Self::default()
     }
 
-    /// Sets what HBase calls `name`. It takes precedence over `hbase-site.xml`; the query of the
-    /// URL takes precedence over it.
+    /// Sets the setting that HBase calls `name`. It takes precedence over `hbase-site.xml`, but not
+    /// over the query of the URL.
     #[must_use]
     pub fn set(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.settings.push((name.into(), value.into()));

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hblite_model::{Error, Exception, Result};
 use tokio::runtime::{Builder, Handle};
 
-/// Threads that read and write sockets; the calling threads do all other work.
+/// Number of threads that read and write sockets; the calling threads do all other work.
 const THREADS: usize = 2;
 
 /// Runs futures while the calling thread waits.
