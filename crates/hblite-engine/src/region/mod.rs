@@ -22,6 +22,7 @@ pub(crate) mod split;
 pub(crate) mod split_policy;
 
 pub(crate) use bulk_load::{FileGate, transfer_file};
+pub(crate) use mutate::RowsWrite;
 pub(crate) use replay::Replay;
 
 use std::cell::Cell;

@@ -10,11 +10,16 @@
 //! 7. insert into the memstores
 //! 8. complete the id and wait until it is visible
 //!
+//! [`RowsWrite`] is a write between steps 2 and 8. A batch takes several regions through each step
+//! together, so that one wait for the log serves all of them. It locks the regions in the order of
+//! their rows, and appends only when it has all locks: from then on a write waits for no lock, so
+//! those that wait for it in step 8 do not wait in a circle.
+//!
 //! Source: `HRegion.doMiniBatchMutate`.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 
-use hblite_env::sync::RwLockReadGuard;
+use hblite_env::sync::{RwLockReadGuard, RwLockWriteGuard};
 use hblite_model::cell::{TagType, push_tag};
 use hblite_model::{
     CellBuffer, CellRef, CellType, Durability, Error, Exception, Get, LATEST_TIMESTAMP, Mutation,
@@ -22,27 +27,80 @@ use hblite_model::{
 };
 
 use super::Region;
+use super::row_lock::SharedRows;
 use crate::invariants::ARE_CHECKED;
-use crate::wal::EditOrigin;
+use crate::wal::{EditOrigin, WalTicket};
 
-/// Larger buffers are not kept for the next write.
+/// A larger buffer is not kept for the next write.
 const KEPT_BYTES_MAX: usize = 1 << 20;
+/// How many buffers are kept for batches, and the size of all but one of them.
+const KEPT_MAX: usize = 64;
+const KEPT_SMALL_BYTES_MAX: usize = 16 << 10;
 
 thread_local! {
-    static KEPT: Cell<Option<CellBuffer>> = const { Cell::new(None) };
+    static KEPT: RefCell<Vec<CellBuffer>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The buffer in which a write is built. Each thread keeps its own from write to write, so that a
 /// put allocates nothing.
 pub(super) fn take_edit() -> CellBuffer {
-    KEPT.take().unwrap_or_default()
+    KEPT.with_borrow_mut(Vec::pop).unwrap_or_default()
 }
 
 /// Returns the buffer from [`take_edit`].
 pub(super) fn keep_edit(mut edit: CellBuffer) {
-    if edit.size_bytes() <= KEPT_BYTES_MAX {
-        edit.clear();
-        KEPT.set(Some(edit));
+    KEPT.with_borrow_mut(|kept| {
+        let size_max = if kept.is_empty() { KEPT_BYTES_MAX } else { KEPT_SMALL_BYTES_MAX };
+        if kept.len() < KEPT_MAX && edit.size_bytes() <= size_max {
+            edit.clear();
+            kept.push(edit);
+        }
+    });
+}
+
+/// A write that has the locks of its rows, and its cells with timestamps.
+pub(crate) struct RowsWrite<'a> {
+    region: &'a Region,
+    edit: CellBuffer,
+    durability: Durability,
+    logged: Option<Logged>,
+    _rows: LockedRows<'a>,
+    _updates: RwLockReadGuard<'a, ()>,
+}
+
+enum LockedRows<'a> {
+    Shared { _guard: SharedRows<'a> },
+    Exclusive { _guards: Vec<RwLockWriteGuard<'a, ()>> },
+}
+
+/// A write with its sequence id, which must be completed.
+struct Logged {
+    sequence_id: u64,
+    /// What to wait for in the log; `None` if the write is not logged.
+    ticket: Option<WalTicket>,
+    durability: Durability,
+}
+
+impl RowsWrite<'_> {
+    /// Step 5. [`RowsWrite::finish`] must follow.
+    ///
+    /// # Errors
+    /// `RegionTooBusy`, `RegionServerStopped`: nothing was written.
+    pub(crate) fn append(&mut self) -> Result<()> {
+        assert!(self.logged.is_none(), "a write is appended once");
+        self.logged = Some(self.region.append_edit(&mut self.edit, self.durability, None)?);
+        Ok(())
+    }
+
+    /// Steps 6 to 8.
+    ///
+    /// # Errors
+    /// As [`Region::mutate_rows`].
+    pub(crate) fn finish(self) -> Result<()> {
+        let logged = self.logged.expect("a write is appended before it ends");
+        self.region.finish_edit(&self.edit, logged)?;
+        keep_edit(self.edit);
+        Ok(())
     }
 }
 
@@ -61,28 +119,53 @@ impl Region {
         if mutations.is_empty() {
             return Ok(());
         }
-        let mutations = || mutations.iter().map(AsRef::as_ref);
-        self.check_writable()?;
-        for mutation in mutations() {
-            self.check_mutation(mutation)?;
-        }
-        let rows = || mutations().map(Mutation::row);
-        let needs_present_value = mutations().any(reads_before_writing);
-        let _shared = (!needs_present_value).then(|| self.row_locks.shared(rows()));
-        let _exclusive = needs_present_value.then(|| self.row_locks.exclusive(rows()));
-        let _updates = self.enter()?;
+        self.admit_rows(mutations)?;
+        let mut write = self.lock_rows(mutations, durability)?;
+        write.append()?;
+        write.finish()?;
+        self.count_writes(mutations);
+        Ok(())
+    }
 
+    /// Step 1.
+    ///
+    /// # Errors
+    /// `NoSuchColumnFamily`, `DoNotRetryIo`, `RegionTooBusy`.
+    pub(crate) fn admit_rows<M: AsRef<Mutation>>(&self, mutations: &[M]) -> Result<()> {
+        self.check_writable()?;
+        mutations.iter().try_for_each(|mutation| self.check_mutation(mutation.as_ref()))
+    }
+
+    /// Steps 2 to 4 for mutations that were admitted.
+    ///
+    /// # Errors
+    /// `NotServingRegion`; those of reading what a delete of the newest version refers to.
+    pub(crate) fn lock_rows<M: AsRef<Mutation>>(
+        &self,
+        mutations: &[M],
+        durability: Option<Durability>,
+    ) -> Result<RowsWrite<'_>> {
+        let mutations = || mutations.iter().map(AsRef::as_ref);
+        let rows = || mutations().map(Mutation::row);
+        let _rows = match mutations().any(reads_before_writing) {
+            false => LockedRows::Shared { _guard: self.row_locks.shared(rows()) },
+            true => LockedRows::Exclusive { _guards: self.row_locks.exclusive(rows()) },
+        };
+        let _updates = self.enter()?;
         let now = self.context.env.clock.now_millis();
         let mut edit = take_edit();
         for mutation in mutations() {
             self.prepare_cells(mutation, now, &mut edit)?;
         }
         let durability = durability.unwrap_or_else(|| self.durability_of(mutations()));
-        self.write_edit(&mut edit, durability, None)?;
-        keep_edit(edit);
-        self.load.write_requests(mutations().count() as u64);
-        self.context.key_samples.note(&self.info, rows(), true);
-        Ok(())
+        Ok(RowsWrite { region: self, edit, durability, logged: None, _rows, _updates })
+    }
+
+    /// Counts mutations that were written.
+    pub(crate) fn count_writes<M: AsRef<Mutation>>(&self, mutations: &[M]) {
+        self.load.write_requests(mutations.len() as u64);
+        let rows = mutations.iter().map(|mutation| mutation.as_ref().row());
+        self.context.key_samples.note(&self.info, rows, true);
     }
 
     /// Enters the region: until the guard is dropped, no snapshot is taken and the region stays
@@ -103,6 +186,19 @@ impl Region {
         durability: Durability,
         nonce: Option<Nonce>,
     ) -> Result<u64> {
+        let logged = self.append_edit(edit, durability, nonce)?;
+        let sequence_id = logged.sequence_id;
+        self.finish_edit(edit, logged)?;
+        Ok(sequence_id)
+    }
+
+    /// Step 5.
+    fn append_edit(
+        &self,
+        edit: &mut CellBuffer,
+        durability: Durability,
+        nonce: Option<Nonce>,
+    ) -> Result<Logged> {
         keep_last_of_equal_keys(edit);
         if ARE_CHECKED {
             let is_mine = |row: &[u8]| self.info.contains_row(row);
@@ -111,12 +207,28 @@ impl Region {
                 "a region takes its own rows only"
             );
         }
-        let sequence_id = if durability == Durability::SkipWal {
-            self.context.wal.admit_unlogged()?;
-            self.mvcc.begin()
-        } else {
-            self.log(edit, durability, nonce)?
-        };
+        let wal = &self.context.wal;
+        if durability == Durability::SkipWal {
+            wal.admit_unlogged()?;
+            return Ok(Logged { sequence_id: self.mvcc.begin(), ticket: None, durability });
+        }
+        let mut sequence_id = 0;
+        let origin = EditOrigin { write_time: self.context.env.clock.now_millis(), nonce };
+        let ticket = wal.append(&self.wal_region, origin, edit, durability, || {
+            sequence_id = self.mvcc.begin();
+            sequence_id
+        })?;
+        Ok(Logged { sequence_id, ticket: Some(ticket), durability })
+    }
+
+    /// Steps 6 to 8.
+    fn finish_edit(&self, edit: &CellBuffer, logged: Logged) -> Result<()> {
+        let Logged { sequence_id, ticket, durability } = logged;
+        let synced = ticket.map(|ticket| self.context.wal.sync(ticket, durability));
+        if let Some(Err(error)) = synced {
+            self.mvcc.complete_and_wait(sequence_id);
+            return Err(error);
+        }
         let mut size_bytes = 0;
         for store in &self.stores {
             let family = store.family().name();
@@ -127,22 +239,7 @@ impl Region {
         self.load.cells_written(edit.len() as u64);
         self.load.bytes_written(size_bytes as u64);
         self.request_flush_if_large();
-        Ok(sequence_id)
-    }
-
-    fn log(&self, edit: &CellBuffer, durability: Durability, nonce: Option<Nonce>) -> Result<u64> {
-        let wal = &self.context.wal;
-        let mut sequence_id = 0;
-        let origin = EditOrigin { write_time: self.context.env.clock.now_millis(), nonce };
-        let ticket = wal.append(&self.wal_region, origin, edit, durability, || {
-            sequence_id = self.mvcc.begin();
-            sequence_id
-        })?;
-        if let Err(error) = wal.sync(ticket, durability) {
-            self.mvcc.complete_and_wait(sequence_id);
-            return Err(error);
-        }
-        Ok(sequence_id)
+        Ok(())
     }
 
     /// Refuses any write that the region cannot accept.

@@ -31,10 +31,10 @@ impl RowLocks {
     }
 
     /// Locks rows against read-modify-write.
-    pub(crate) fn shared<'a>(
-        &'a self,
-        mut rows: impl ExactSizeIterator<Item = &'a [u8]>,
-    ) -> SharedRows<'a> {
+    pub(crate) fn shared<'r>(
+        &self,
+        mut rows: impl ExactSizeIterator<Item = &'r [u8]>,
+    ) -> SharedRows<'_> {
         if rows.len() == 1
             && let Some(row) = rows.next()
         {
@@ -45,10 +45,10 @@ impl RowLocks {
     }
 
     /// Locks rows against every other write.
-    pub(crate) fn exclusive<'a>(
-        &'a self,
-        rows: impl Iterator<Item = &'a [u8]>,
-    ) -> Vec<RwLockWriteGuard<'a, ()>> {
+    pub(crate) fn exclusive<'r>(
+        &self,
+        rows: impl Iterator<Item = &'r [u8]>,
+    ) -> Vec<RwLockWriteGuard<'_, ()>> {
         Chosen::by(rows).indexes().map(|at| self.locks[at].write()).collect()
     }
 }
