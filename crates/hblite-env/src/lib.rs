@@ -62,12 +62,12 @@ impl Env {
         Self { fs: Arc::new(MemFileSystem::new()), ..Self::system() }
     }
 
-    /// The same with another clock.
+    /// Replaces the clock.
     pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
         Self { clock, ..self }
     }
 
-    /// The same with other files.
+    /// Replaces the file system.
     pub fn with_fs(self, fs: Arc<dyn FileSystem>) -> Self {
         Self { fs, ..self }
     }

@@ -260,15 +260,14 @@ impl Error {
         }))
     }
 
-    /// The same error with another kind, for an `IOException` of HBase that is not a failure of a
-    /// file or device.
+    /// Sets the kind, for an `IOException` of HBase that is not a failure of a file or device.
     #[must_use]
     pub fn with_kind(mut self, kind: ErrorKind) -> Self {
         self.0.kind = kind;
         self
     }
 
-    /// The same error with its cause.
+    /// Sets the cause.
     pub fn with_source(
         mut self,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,

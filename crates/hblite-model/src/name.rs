@@ -129,7 +129,7 @@ impl NamespaceDescriptor {
         Self { name: name.to_owned(), properties: BTreeMap::new() }
     }
 
-    /// The same with one more property.
+    /// Sets a property.
     #[must_use]
     pub fn with_property(mut self, key: &str, value: &str) -> Self {
         self.properties.insert(key.to_owned(), value.to_owned());

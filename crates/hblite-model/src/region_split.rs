@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Exception, Result};
 
-/// The maximum number of regions of a split. The keys of more could fill the memory.
+/// The maximum number of regions of a split. The keys of more regions could fill the memory.
 pub const REGIONS_MAX: usize = 1 << 20;
 
 /// How rows are distributed over the key space.

@@ -104,12 +104,12 @@ impl CompareOptions {
         Self { view, threads: 1, differences_kept: 10 }
     }
 
-    /// The same with this number of threads.
+    /// Sets the number of threads.
     pub fn with_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }
 
-    /// The same, keeping this number of rows.
+    /// Sets how many of the rows that differ are kept.
     pub fn with_differences_kept(self, rows: usize) -> Self {
         Self { differences_kept: rows, ..self }
     }

@@ -55,22 +55,22 @@ impl Default for CopyOptions {
 }
 
 impl CopyOptions {
-    /// The same with these cells.
+    /// Sets which cells are copied.
     pub fn with_view(self, view: CellView) -> Self {
         Self { view, ..self }
     }
 
-    /// The same with this number of threads.
+    /// Sets the number of threads.
     pub fn with_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }
 
-    /// The same with this speed limit.
+    /// Sets the speed limit in bytes per second; `None` for none.
     pub fn with_bytes_per_second_max(self, limit: Option<u64>) -> Self {
         Self { bytes_per_second_max: limit, ..self }
     }
 
-    /// The same with this durability.
+    /// Sets the durability of the writes.
     pub fn with_durability(self, durability: Durability) -> Self {
         Self { durability, ..self }
     }

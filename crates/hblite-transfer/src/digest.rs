@@ -37,7 +37,7 @@ impl CellView {
     /// All that is stored, delete markers included.
     pub const RAW: Self = Self { versions: i32::MAX, is_raw: true };
 
-    /// The same with this number of versions of a column.
+    /// Sets the maximum number of versions of a column.
     pub fn with_versions(self, versions: i32) -> Self {
         Self { versions, ..self }
     }

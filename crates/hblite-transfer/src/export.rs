@@ -107,7 +107,7 @@ pub(crate) fn continue_or_end(answer: ControlFlow<()>) -> Result<(), TransferErr
     }
 }
 
-/// The same scan, with rows over [`PIECE_SIZE`] divided.
+/// The scan, changed to divide rows over [`PIECE_SIZE`].
 pub(crate) fn in_pieces(scan: &Scan) -> Scan {
     scan.clone().with_partial_results(true).with_size_max_bytes(PIECE_SIZE as u64)
 }

@@ -149,13 +149,13 @@ impl<'a> CellRef<'a> {
         HEAP_OVERHEAD + self.serialized_size()
     }
 
-    /// The same cell with another sequence id.
+    /// Replaces the sequence id.
     #[inline]
     pub fn with_sequence_id(self, sequence_id: u64) -> Self {
         Self { sequence_id, ..self }
     }
 
-    /// The same cell with other tags.
+    /// Replaces the tags.
     #[inline]
     pub fn with_tags(self, tags: &'a [u8]) -> Self {
         Self { tags, ..self }

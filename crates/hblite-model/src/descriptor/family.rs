@@ -106,7 +106,7 @@ impl ColumnFamilyDescriptor {
         Ok(())
     }
 
-    /// Removes an attribute; one with a default returns to it.
+    /// Removes an attribute; one that has a default is set to it.
     pub fn remove_attribute(&mut self, name: &str) {
         match DEFAULTS.iter().find(|(key, _)| *key == name) {
             Some((key, value)) => self.attributes.insert((*key).to_owned(), (*value).to_owned()),
@@ -140,55 +140,55 @@ impl ColumnFamilyDescriptor {
         self
     }
 
-    /// The same with this many versions kept; [`VERSIONS_ALL`] is the maximum.
+    /// Sets the number of versions to keep; [`VERSIONS_ALL`] is the maximum.
     #[must_use]
     pub fn with_versions(self, versions: u32) -> Self {
         self.with("VERSIONS", versions.min(INT_MAX))
     }
 
-    /// The same with at least this many versions kept, whatever the time to live.
+    /// Sets the number of versions to keep even after the time to live.
     #[must_use]
     pub fn with_min_versions(self, versions: u32) -> Self {
         self.with("MIN_VERSIONS", versions.min(INT_MAX))
     }
 
-    /// The same with a time to live in seconds; `i32::MAX` and more mean forever.
+    /// Sets the time to live in seconds; `i32::MAX` and more mean forever.
     #[must_use]
     pub fn with_time_to_live(self, seconds: u32) -> Self {
         self.with("TTL", seconds.min(INT_MAX))
     }
 
-    /// The same with this Bloom filter.
+    /// Sets the Bloom filter of new files.
     #[must_use]
     pub fn with_bloom(self, bloom: BloomType) -> Self {
         self.with("BLOOMFILTER", bloom)
     }
 
-    /// The same with this compression.
+    /// Sets the compression of new files.
     #[must_use]
     pub fn with_compression(self, compression: Compression) -> Self {
         self.with("COMPRESSION", compression)
     }
 
-    /// The same with this data block encoding.
+    /// Sets the data block encoding of new files.
     #[must_use]
     pub fn with_data_block_encoding(self, encoding: DataBlockEncoding) -> Self {
         self.with("DATA_BLOCK_ENCODING", encoding)
     }
 
-    /// The same with this block size in bytes.
+    /// Sets the block size of new files in bytes.
     #[must_use]
     pub fn with_block_size(self, bytes: u32) -> Self {
         self.with("BLOCKSIZE", bytes.min(INT_MAX))
     }
 
-    /// The same with this treatment of deleted cells.
+    /// Sets how deleted cells are treated.
     #[must_use]
     pub fn with_keep_deleted_cells(self, keep: KeepDeletedCells) -> Self {
         self.with("KEEP_DELETED_CELLS", keep)
     }
 
-    /// The same with caching of decoded blocks on or off.
+    /// Sets whether decoded blocks are cached.
     #[must_use]
     pub fn with_block_cache_enabled(self, enabled: bool) -> Self {
         self.with("BLOCKCACHE", enabled)

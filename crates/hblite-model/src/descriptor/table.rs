@@ -70,7 +70,7 @@ impl TableDescriptor {
         &self.name
     }
 
-    /// The same table under another name.
+    /// Sets the name.
     #[must_use]
     pub fn with_name(self, name: TableName) -> Self {
         Self { name, ..self }
@@ -123,7 +123,7 @@ impl TableDescriptor {
         self.families.contains_key(name)
     }
 
-    /// The same with one more family; it replaces one with the same name.
+    /// Adds a family, or replaces the one with its name.
     #[must_use]
     pub fn with_family(mut self, family: ColumnFamilyDescriptor) -> Self {
         self.set_family(family);

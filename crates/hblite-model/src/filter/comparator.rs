@@ -1,4 +1,4 @@
-//! Comparators: what the compare filters compare rows, families, qualifiers and values with.
+//! Comparators, with which filters compare rows, families, qualifiers and values.
 //!
 //! A comparator compares itself with bytes, in this order: `Greater` means that the comparator is
 //! greater. Comparators that only match or do not match return `Equal` and `Greater`. The variants
@@ -15,17 +15,17 @@ use crate::error::{Error, Exception, Result};
 /// How stored bytes must compare with the given ones (`CompareOperator`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CompareOperator {
-    /// Less than the given.
+    /// Less than the given bytes.
     Less,
-    /// Less than or equal to the given.
+    /// Less than or equal to the given bytes.
     LessOrEqual,
-    /// Equal to the given.
+    /// Equal to the given bytes.
     Equal,
-    /// Not equal to the given.
+    /// Not equal to the given bytes.
     NotEqual,
-    /// Greater than or equal to the given.
+    /// Greater than or equal to the given bytes.
     GreaterOrEqual,
-    /// Greater than the given.
+    /// Greater than the given bytes.
     Greater,
     /// No comparison: nothing passes, or it is an error.
     NoOp,

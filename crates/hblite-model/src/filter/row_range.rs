@@ -55,7 +55,7 @@ impl RowRange {
         self.stop.is_empty()
     }
 
-    /// The same start with the stop of `other`.
+    /// The range from the start of this one to the stop of `other`.
     fn until_stop_of(&self, other: &Self) -> Self {
         Self { stop: other.stop.clone(), stop_inclusive: other.stop_inclusive, ..self.clone() }
     }

@@ -104,7 +104,7 @@ impl ActionResult {
         }
     }
 
-    /// The same by value; empty instead of `None`.
+    /// Like [`ActionResult::row`], by value, with an empty result instead of `None`.
     ///
     /// ```
     /// # use hblite_model::{ActionResult, CheckAndMutateResult};

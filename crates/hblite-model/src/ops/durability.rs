@@ -9,7 +9,7 @@ pub enum Durability {
     /// The write is only in memory until the next flush, so a kill loses it. If it is made while a
     /// flush writes the files of several families, a crash may leave the cells of some of them.
     SkipWal,
-    /// The log is written shortly after.
+    /// The log is written shortly after the acknowledgment.
     AsyncWal,
     /// The log has been passed to the operating system: survives a kill of the process.
     SyncWal,

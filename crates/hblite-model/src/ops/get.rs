@@ -25,13 +25,13 @@ impl Get {
         Self { scan: Scan::of_row(row.as_ref()) }
     }
 
-    /// Only this family (and others that are added).
+    /// Selects a family. Further calls add to the selection.
     #[must_use]
     pub fn with_family(self, family: impl AsRef<[u8]>) -> Self {
         Self { scan: self.scan.with_family(family) }
     }
 
-    /// Only this column (and others that are added).
+    /// Selects a column. Further calls add to the selection.
     #[must_use]
     pub fn with_column(self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
         Self { scan: self.scan.with_column(family, qualifier) }

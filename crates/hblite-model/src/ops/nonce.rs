@@ -6,7 +6,7 @@
 /// Callers choose numbers that they never use twice, usually random ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Nonce {
-    /// The caller: each of HBase's clients draws one number.
+    /// The caller: each of HBase's clients chooses one number.
     pub group: u64,
     /// The write.
     pub number: u64,

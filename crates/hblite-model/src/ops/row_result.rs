@@ -19,7 +19,7 @@ impl RowResult {
         Self { cells, may_have_more_cells: false }
     }
 
-    /// The same, marked as a partial result: the row continues in the next one.
+    /// Sets whether this is a partial result, whose row may continue in the next one.
     #[must_use]
     pub fn with_more_cells(self, may_have_more_cells: bool) -> Self {
         Self { may_have_more_cells, ..self }

@@ -175,14 +175,14 @@ impl Scan {
         Self { direction, ..self }
     }
 
-    /// Only this family (and others that are added).
+    /// Selects a family. Further calls add to the selection.
     #[must_use]
     pub fn with_family(mut self, family: impl AsRef<[u8]>) -> Self {
         self.columns.add_family(family.as_ref());
         self
     }
 
-    /// Only this column (and others that are added).
+    /// Selects a column. Further calls add to the selection.
     #[must_use]
     pub fn with_column(mut self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Self {
         self.columns.add_column(family.as_ref(), qualifier.as_ref());
@@ -291,7 +291,7 @@ impl Scan {
 
 /// The scan's settings.
 impl Scan {
-    /// The row where the scan begins; empty for the first end of the table in scan direction.
+    /// The row where the scan begins; empty to begin at the first row in scan direction.
     pub fn start_row(&self) -> &[u8] {
         &self.start_row
     }
@@ -301,7 +301,7 @@ impl Scan {
         self.is_start_inclusive
     }
 
-    /// The row where the scan ends; empty for the other end of the table.
+    /// The row where the scan ends; empty to end after the last row in scan direction.
     pub fn stop_row(&self) -> &[u8] {
         &self.stop_row
     }

@@ -24,7 +24,7 @@ pub struct RowPart {
 }
 
 impl<R, C> ScanStep<R, C> {
-    /// The same step with another form of the row.
+    /// Replaces the row by what the function makes of it.
     pub fn map_row<S>(self, row: impl FnOnce(R) -> S) -> ScanStep<S, C> {
         match self {
             Self::Row(found) => ScanStep::Row(row(found)),

@@ -45,7 +45,7 @@ impl CellPrinter {
         Ok(Self { converters, formatter, length_max, is_meta, utc_offset_seconds })
     }
 
-    /// The same with converters for some columns.
+    /// Sets the converters of some columns.
     pub(super) fn with_converters(self, converters: Converters) -> Self {
         Self { converters, ..self }
     }

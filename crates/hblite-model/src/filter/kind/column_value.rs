@@ -18,7 +18,7 @@ pub struct ColumnValueFilter {
     pub family: Vec<u8>,
     /// Qualifier of the column.
     pub qualifier: Vec<u8>,
-    /// How value and comparator must compare.
+    /// How the value must compare with `comparator`.
     pub operator: CompareOperator,
     /// What the value is compared with.
     pub comparator: Comparator,

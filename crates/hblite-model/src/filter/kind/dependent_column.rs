@@ -24,9 +24,9 @@ pub struct DependentColumnFilter {
     pub qualifier: Vec<u8>,
     /// Whether the reference column itself is left out.
     pub drop_dependent_column: bool,
-    /// How value and comparator must compare.
+    /// How the value must compare with `comparator`.
     pub operator: CompareOperator,
-    /// What the value is compared with; `None`: it is not.
+    /// What the value is compared with; `None` if it is not tested.
     pub comparator: Option<Comparator>,
 }
 

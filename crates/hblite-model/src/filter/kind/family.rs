@@ -1,4 +1,4 @@
-//! `FamilyFilter`: cells whose family compares with `comparator` as `operator` says.
+//! `FamilyFilter`: cells whose family satisfies a comparison.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use crate::filter::state::{Evaluate, Evaluators, ReturnCode};
 use crate::filter::text::value_text;
 use crate::filter::{Comparator, CompareOperator};
 
-/// Cells whose family compares with `comparator` as `operator` says.
+/// Cells whose family satisfies a comparison.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FamilyFilter {
-    /// How family and comparator must compare.
+    /// How the family must compare with `comparator`.
     pub operator: CompareOperator,
     /// What the family is compared with.
     pub comparator: Comparator,

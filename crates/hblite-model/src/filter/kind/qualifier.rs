@@ -1,4 +1,4 @@
-//! `QualifierFilter`: cells whose qualifier compares with `comparator` as `operator` says.
+//! `QualifierFilter`: cells whose qualifier satisfies a comparison.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use crate::filter::state::{Evaluate, Evaluators, ReturnCode};
 use crate::filter::text::value_text;
 use crate::filter::{Comparator, CompareOperator};
 
-/// Cells whose qualifier compares with `comparator` as `operator` says.
+/// Cells whose qualifier satisfies a comparison.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct QualifierFilter {
-    /// How qualifier and comparator must compare.
+    /// How the qualifier must compare with `comparator`.
     pub operator: CompareOperator,
     /// What the qualifier is compared with.
     pub comparator: Comparator,

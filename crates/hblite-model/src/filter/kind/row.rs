@@ -1,4 +1,4 @@
-//! `RowFilter`: rows whose key compares with `comparator` as `operator` says.
+//! `RowFilter`: rows whose key satisfies a comparison.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use crate::filter::state::{Evaluate, Evaluators, ReturnCode};
 use crate::filter::text::value_text;
 use crate::filter::{Comparator, CompareOperator};
 
-/// Rows whose key compares with `comparator` as `operator` says.
+/// Rows whose key satisfies a comparison.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RowFilter {
-    /// How row and comparator must compare.
+    /// How the row must compare with `comparator`.
     pub operator: CompareOperator,
     /// What the row is compared with.
     pub comparator: Comparator,

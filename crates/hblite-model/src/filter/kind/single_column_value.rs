@@ -58,7 +58,7 @@ pub struct SingleColumnTest {
     pub family: Vec<u8>,
     /// Qualifier of the column.
     pub qualifier: Vec<u8>,
-    /// How value and comparator must compare.
+    /// How the value must compare with `comparator`.
     pub operator: CompareOperator,
     /// What the value is compared with.
     pub comparator: Comparator,
@@ -86,12 +86,12 @@ impl SingleColumnTest {
         }
     }
 
-    /// The same test, with rows that lack the column rejected or not.
+    /// Sets whether rows without the column are rejected.
     pub fn with_filter_if_missing(self, filter_if_missing: bool) -> Self {
         Self { filter_if_missing, ..self }
     }
 
-    /// The same test, of only the newest version or of any.
+    /// Sets whether only the newest version is tested, or any version may pass.
     pub fn with_latest_version_only(self, latest_version_only: bool) -> Self {
         Self { latest_version_only, ..self }
     }

@@ -1,4 +1,4 @@
-//! `SkipFilter`: rows of which every cell passes the inner filter.
+//! `SkipFilter`: rows in which every cell passes the inner filter.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::cell::CellRef;
 use crate::error::Result;
 use crate::filter::state::{CellValue, Evaluate, Evaluators, ReturnCode};
 
-/// Rows of which every cell passes the inner filter.
+/// Rows in which every cell passes the inner filter.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SkipFilter {

@@ -1,4 +1,4 @@
-//! `ValueFilter`: cells whose value compares with `comparator` as `operator` says.
+//! `ValueFilter`: cells whose value satisfies a comparison.
 
 use std::fmt;
 
@@ -10,11 +10,11 @@ use crate::filter::state::{Evaluate, Evaluators, ReturnCode};
 use crate::filter::text::value_text;
 use crate::filter::{Comparator, CompareOperator};
 
-/// Cells whose value compares with `comparator` as `operator` says.
+/// Cells whose value satisfies a comparison.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ValueFilter {
-    /// How value and comparator must compare.
+    /// How the value must compare with `comparator`.
     pub operator: CompareOperator,
     /// What the value is compared with.
     pub comparator: Comparator,

@@ -1,4 +1,5 @@
-//! `WhileMatchFilter`: ends the scan of a region at the first thing that the inner filter rejects.
+//! `WhileMatchFilter`: ends the scan of a region at the first row or cell that the inner filter
+//! rejects.
 
 use std::fmt;
 
@@ -7,7 +8,7 @@ use crate::cell::CellRef;
 use crate::error::Result;
 use crate::filter::state::{CellValue, Evaluate, Evaluators, ReturnCode};
 
-/// Ends the scan of a region at the first thing that the inner filter rejects.
+/// Ends the scan of a region at the first row or cell that the inner filter rejects.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct WhileMatchFilter {

@@ -94,7 +94,7 @@ impl RegexString {
         Ok(Self { pattern: pattern.to_owned(), flags, engine, is_latin1: false, regex })
     }
 
-    /// The same for text in which every byte is a character (`ISO-8859-1`) instead of UTF-8, for
+    /// Reads text as `ISO-8859-1`, in which every byte is a character, instead of UTF-8. This is for
     /// patterns over bytes.
     #[must_use]
     pub fn over_latin1(self) -> Self {

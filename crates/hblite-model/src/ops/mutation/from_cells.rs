@@ -20,32 +20,32 @@ impl Mutation {
         Self { cells, ..Self::new(kind, row) }
     }
 
-    /// The same with a timestamp for the whole mutation.
+    /// Sets the timestamp of the whole mutation.
     #[must_use]
     pub fn with_timestamp(mut self, timestamp: i64) -> Self {
         self.set_timestamp(timestamp);
         self
     }
 
-    /// The same with this durability.
+    /// Sets the durability.
     #[must_use]
     pub fn with_durability(self, durability: Durability) -> Self {
         Self { durability, ..self }
     }
 
-    /// The same with a time to live of its cells, in milliseconds.
+    /// Sets the time to live of its cells in milliseconds; `None` for no limit.
     #[must_use]
     pub fn with_time_to_live_ms(self, time_to_live_ms: Option<i64>) -> Self {
         Self { time_to_live_ms, ..self }
     }
 
-    /// The same, looking for current values in this time range only.
+    /// Sets the time range in which current values are looked for.
     #[must_use]
     pub fn with_time_range(self, time_range: TimeRange) -> Self {
         Self { time_range, ..self }
     }
 
-    /// The same, returning new values or not.
+    /// Sets whether new values are returned.
     #[must_use]
     pub fn with_returned_results(self, returns_results: bool) -> Self {
         Self { returns_results, ..self }
