@@ -27,8 +27,8 @@ pub const SWITCH_TO_SIMPLE: [u8; 8] = [0, 0, 0, 0, 0xff, 0xff, 0xff, 0xa8];
 pub enum Preamble {
     /// Calling methods; the connection header follows.
     Simple,
-    /// Calling methods after SASL: the server answers [`SWITCH_TO_SIMPLE`] and skips the client's first
-    /// SASL message; then the connection header follows.
+    /// Calling methods after SASL: the server answers [`SWITCH_TO_SIMPLE`] and skips the client's
+    /// first SASL message; then the connection header follows.
     Sasl,
     /// The cluster's id.
     ConnectionRegistry,

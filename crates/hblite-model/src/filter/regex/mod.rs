@@ -94,8 +94,8 @@ impl RegexString {
         Ok(Self { pattern: pattern.to_owned(), flags, engine, is_latin1: false, regex })
     }
 
-    /// Reads text as `ISO-8859-1`, in which every byte is a character, instead of UTF-8. This is for
-    /// patterns over bytes.
+    /// Reads text as `ISO-8859-1`, in which every byte is a character, instead of UTF-8. This is
+    /// for patterns over bytes.
     #[must_use]
     pub fn over_latin1(self) -> Self {
         Self { is_latin1: true, ..self }
