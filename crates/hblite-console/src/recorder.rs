@@ -92,7 +92,7 @@ impl Shared {
     }
 
     fn note(&self) {
-        // If reading fails there is no window; the next one is longer.
+        // If reading fails, no window ends here, and the next one is longer.
         let Ok(status) = self.source.status() else { return };
         let now_ms = self.source.connection.now_millis();
         let calls = match &self.source.target {

@@ -31,7 +31,7 @@ impl Output {
         self.width = width.filter(|width| *width >= 20);
     }
 
-    /// A line of text as it is.
+    /// Prints a line of text as it is.
     pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.writer, "{text}")
     }
@@ -40,7 +40,7 @@ impl Output {
         self.writer.flush()
     }
 
-    /// The titles above rows.
+    /// Prints the titles above rows.
     pub(crate) fn header(&mut self, titles: &[&str]) -> io::Result<()> {
         if self.is_colored {
             self.writer.write_all(BOLD.as_bytes())?;
@@ -55,40 +55,40 @@ impl Output {
         Ok(())
     }
 
-    /// A row of one column.
+    /// Prints a row of one column.
     pub(crate) fn row(&mut self, text: &str) -> io::Result<()> {
         self.wrapped(text)
     }
 
-    /// A row of two columns, set off by a blank.
+    /// Prints a row of two columns, indented by a blank.
     pub(crate) fn row_of_two(&mut self, first: &str, second: &str) -> io::Result<()> {
         self.columns(" ", first, " ", second)
     }
 
-    /// How many rows there were.
+    /// Prints the number of rows.
     pub(crate) fn footer(&mut self, count: u64) -> io::Result<()> {
         writeln!(self.writer, "{count} row(s)")
     }
 
-    /// How long a command took.
+    /// Prints how long a command took.
     pub(crate) fn took(&mut self, duration: Duration) -> io::Result<()> {
         writeln!(self.writer, "Took {:.4} seconds", duration.as_secs_f64())
     }
 
-    /// A command's error, and where to read about the command.
+    /// Prints a command's error, and where to read about the command.
     pub(crate) fn error(&mut self, message: &str, command: &str) -> io::Result<()> {
         let (start, end) = if self.is_colored { (RED, PLAIN) } else { ("", "") };
         writeln!(self.writer, "\n{start}ERROR:{end} {message}\n")?;
         writeln!(self.writer, "For usage try 'help \"{command}\"'\n")
     }
 
-    /// The end of a command that the user interrupted.
+    /// Prints that the user interrupted the command.
     pub(crate) fn interrupted(&mut self) -> io::Result<()> {
         let (start, end) = if self.is_colored { (RED, PLAIN) } else { ("", "") };
         writeln!(self.writer, "\n{start}ERROR:{end} interrupted\n")
     }
 
-    /// An error of the language, as Ruby's console prints it.
+    /// Prints an error of the language, as Ruby's console does.
     pub(crate) fn traceback(
         &mut self,
         class: &str,

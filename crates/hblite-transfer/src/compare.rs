@@ -24,7 +24,7 @@ pub struct Comparison {
     pub right_rows: u64,
     /// Rows that only one table has, or that have different cells.
     pub rows_different: u64,
-    /// The first of them, in order.
+    /// The first of the rows that differ, in order.
     pub first: Vec<RowDifference>,
 }
 

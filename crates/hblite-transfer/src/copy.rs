@@ -23,9 +23,9 @@ use crate::pace::Pace;
 use crate::row_builder::RowBuilder;
 use crate::row_range::{RowRange, in_parallel};
 
-/// A batch is written when it has this many mutations,
+/// Number of mutations at which a batch is written.
 const BATCH_MUTATIONS: usize = 1_000;
-/// or this many bytes.
+/// Number of bytes at which a batch is written.
 const BATCH_SIZE: u64 = 1 << 20;
 
 /// How to copy.

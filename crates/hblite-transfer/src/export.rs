@@ -99,7 +99,7 @@ pub fn export(
     Ok(report)
 }
 
-/// The answer of a progress call as a result.
+/// Converts the answer of a progress call to a result.
 pub(crate) fn continue_or_end(answer: ControlFlow<()>) -> Result<(), TransferError> {
     match answer {
         ControlFlow::Continue(()) => Ok(()),

@@ -25,9 +25,9 @@ pub const LINE_SIZE_MAX: usize = 1 << 26;
 /// Default maximum number of lines of a quoted field.
 pub const FIELD_LINES_MAX: u64 = 10_000;
 
-/// A batch is written when it has this many mutations,
+/// Number of mutations at which a batch is written.
 const BATCH_MUTATIONS: usize = 1_000;
-/// or this many bytes.
+/// Number of bytes at which a batch is written.
 const BATCH_SIZE: usize = 1 << 20;
 /// Bad lines between two progress calls.
 const BAD_LINES_PER_PROGRESS: u64 = 1_000;
@@ -285,9 +285,9 @@ struct Shared {
 #[derive(Default)]
 struct State {
     failure: Option<TransferError>,
-    /// Lines that are in the table,
+    /// Lines that are in the table.
     lines: u64,
-    /// and their cells.
+    /// Cells of these lines.
     cells: u64,
     bad_lines: u64,
     bad_lines_kept: Vec<BadLine>,

@@ -18,7 +18,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// No limit with `None`.
+    /// A limit of this many bytes per second; `None` for no limit.
     pub(crate) fn new(bytes_per_second_max: Option<u64>) -> Self {
         Self { bytes_per_second_max, paid_until: Mutex::new(Instant::now()) }
     }

@@ -19,7 +19,7 @@ const ROWS_MAX: usize = 400;
 const CELLS_MAX: usize = 200_000;
 /// The maximum number of sampled keys for the adviser.
 const ADVISED_KEYS_MAX: usize = 4_000;
-/// Longest design and queries.
+/// Maximum length of a design, and of the queries, in bytes.
 const TEXT_MAX: usize = 4 * 1024;
 
 pub(super) fn heat(state: &State, query: &Query) -> Answer {

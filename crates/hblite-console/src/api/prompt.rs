@@ -26,7 +26,7 @@ pub(crate) const OUTPUT_MAX: usize = 256 * 1024;
 const TIME_MAX: Duration = Duration::from_secs(60);
 /// How often the command `sleep` checks whether it should stop.
 const TURN: Duration = Duration::from_millis(50);
-/// Longest name of a request.
+/// Maximum length of a request's id, in bytes.
 const ID_MAX: usize = 64;
 
 #[derive(Debug, Deserialize)]
