@@ -136,6 +136,12 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "hbase.nothing is not a setting of hblite") {
 		t.Fatalf("got %v", err)
 	}
+	taken := strings.TrimPrefix(Start(t).URL(), "http://")
+	_, port, _ := strings.Cut(taken, ":")
+	_, err = Launch(Options{Arguments: []string{"--http-port", port}})
+	if err == nil || !strings.Contains(err.Error(), "cannot listen on "+taken) {
+		t.Fatalf("got %v", err)
+	}
 }
 
 // The test below runs this one in its own process, and kills that.

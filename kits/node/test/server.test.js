@@ -82,7 +82,7 @@ describe('with hooks, every test', () => {
   }
 });
 
-test('errors say what to do', async () => {
+test('errors say what to do', async (t) => {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'hblite-'));
   const file = path.join(directory, 'hblite');
   fs.writeFileSync(file, '#!/bin/sh\n', { mode: 0o600 });
@@ -95,6 +95,13 @@ test('errors say what to do', async () => {
     assert.ok(error instanceof HBliteError);
     assert.match(error.message, /hbase.nothing is not a setting of hblite/);
     return true;
+  });
+  const server = await start();
+  t.after(() => server.stop());
+  const taken = String(server.httpPort);
+  await assert.rejects(start({ args: ['--http-port', taken] }), {
+    name: 'HBliteError',
+    message: new RegExp(`cannot listen on 127\\.0\\.0\\.1:${taken}`),
   });
 });
 

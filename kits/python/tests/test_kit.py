@@ -59,9 +59,9 @@ def test_errors_say_what_to_do(tmp_path, monkeypatch):
     with pytest.raises(hblite.HBliteError, match="hbase.nothing is not a setting of hblite"):
         hblite.start(settings={"hbase.nothing": 1})
     with hblite.start() as server:
-        arguments = ["--zookeeper-port", str(server.zookeeper_port)]
-        with pytest.raises(hblite.HBliteError, match="--zookeeper-port|cannot listen"):
-            hblite.start(arguments=arguments)
+        taken = str(server.http_port)
+        with pytest.raises(hblite.HBliteError, match=f"cannot listen on 127.0.0.1:{taken}"):
+            hblite.start(arguments=["--http-port", taken])
 
 
 def test_a_fork_begins_as_its_checkpoint_and_ends_alone():
