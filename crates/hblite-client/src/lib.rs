@@ -24,7 +24,7 @@
 //! ```text
 //! client      Client: one per cluster
 //!   admin     tables, regions, namespaces, snapshots, procedures
-//!   table     reads, writes, batches, scans
+//!   table     reads, writes, batches, scans, endpoints
 //!   shared    settings, connections, locations, nonces
 //!   retry     pauses, deadlines, what is final
 //!   locator   which server has a row: hbase:meta and a cache

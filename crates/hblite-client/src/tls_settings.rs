@@ -28,8 +28,8 @@ pub struct TlsSettings {
     /// The client's certificate, those of its issuers, and its key, for servers that ask for them
     /// (`hbase.rpc.tls.keystore.location`).
     pub keystore: Option<PathBuf>,
-    /// Whether a server's certificate must be for the name by which it is called. Default true
-    /// (`hbase.client.netty.tls.verify.server.hostname`).
+    /// Whether a server's certificate must be valid for the host name that the client uses. Default
+    /// true (`hbase.client.netty.tls.verify.server.hostname`).
     pub verifies_host: bool,
     /// The time limit of the handshake. Default 5 s (`hbase.client.netty.tls.handshaketimeout`).
     pub handshake_timeout: Duration,
@@ -48,7 +48,7 @@ impl Default for TlsSettings {
 }
 
 impl TlsSettings {
-    /// Encrypts connections to servers whose certificate one of those in `truststore` has signed.
+    /// Encrypts connections. A server's certificate must be signed by one in the file `truststore`.
     pub fn new(truststore: impl Into<PathBuf>) -> Self {
         Self { is_enabled: true, truststore: Some(truststore.into()), ..Self::default() }
     }

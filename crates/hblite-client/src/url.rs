@@ -74,7 +74,7 @@ pub enum ClusterAddress {
     },
     /// Through HBase's own servers: masters since 2.3, region servers since 2.5.
     Rpc {
-        /// Some of them.
+        /// The addresses of one or more of them.
         servers: Vec<ServerAddress>,
     },
 }

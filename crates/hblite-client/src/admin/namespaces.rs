@@ -30,7 +30,7 @@ impl Admin {
         self.change("DeleteNamespace", &request).await
     }
 
-    /// A namespace.
+    /// The properties of a namespace.
     pub async fn describe_namespace(&self, name: &str) -> Result<NamespaceDescriptor> {
         let answer: pb::GetNamespaceDescriptorResponse =
             self.call("GetNamespaceDescriptor", &named(name)).await?;

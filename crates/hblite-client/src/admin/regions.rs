@@ -139,7 +139,7 @@ impl Admin {
         self.change("TruncateRegion", &request).await
     }
 
-    /// Writes what a table or region, or one family of it, holds in memory to files.
+    /// Flushes a table or region, or one family of it: writes its cells in memory to files.
     pub async fn flush(&self, request: &FlushRequest) -> Result<()> {
         for region in self.targets(request.target()).await? {
             let request = pb::FlushRegionRequest {

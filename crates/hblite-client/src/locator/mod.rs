@@ -1,7 +1,7 @@
 //! Finds the server of a row, in hbase:meta and a cache of it.
 //!
 //! - Callers that look for the same row share one lookup, and the number of concurrent lookups in
-//!   a table is limited. Each lookup also reads the regions that follow, and caches them.
+//!   a table is limited. Each lookup also reads and caches some regions before the requested one.
 //! - A location is removed when a server contradicts it, or replaced if the server sends the new
 //!   one.
 //!

@@ -71,12 +71,12 @@ impl Latencies {
         self.buckets.iter().sum()
     }
 
-    /// Their total time.
+    /// Total time of the calls.
     pub fn sum(&self) -> Duration {
         self.sum
     }
 
-    /// Their mean time; zero without calls.
+    /// Mean time of the calls; zero without calls.
     pub fn mean(&self) -> Duration {
         let nanos = self.sum.as_nanos().checked_div(u128::from(self.count())).unwrap_or(0);
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
