@@ -10,6 +10,7 @@ mod adopt;
 mod look;
 mod read_only;
 mod scrub;
+mod template;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use hblite_model::{
 
 use self::look::Found;
 pub(crate) use self::read_only::image_of;
+pub(crate) use self::template::Template;
 use crate::catalog::{Catalog, Procedures, master_data};
 use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
@@ -56,6 +58,15 @@ struct Running {
     lock: Arc<dyn FileLock>,
 }
 
+/// A store that was opened and recovered; no thread works on it yet.
+struct Recovered {
+    context: Arc<EngineContext>,
+    catalog: Arc<Catalog>,
+    recovery: ReplayReport,
+    receiver: ChoreReceiver,
+    lock: Arc<dyn FileLock>,
+}
+
 /// Opening and closing.
 impl Engine {
     /// Opens the directory, or creates a store in it.
@@ -65,6 +76,13 @@ impl Engine {
     /// `Corrupt` with file and offset if something in it is damaged, `IllegalArgument` for
     /// settings out of range.
     pub fn open(env: Env, dir: &Path, options: EngineOptions) -> Result<Arc<Self>> {
+        let is_read_only = options.is_read_only;
+        let engine = Self::begin_work(Self::open_and_recover(env, dir, options)?)?;
+        engine.context.is_read_only.store(is_read_only, Ordering::Release);
+        Ok(Arc::new(engine))
+    }
+
+    fn open_and_recover(env: Env, dir: &Path, options: EngineOptions) -> Result<Recovered> {
         options.check()?;
         let is_read_only = options.is_read_only;
         if !is_read_only {
@@ -76,12 +94,28 @@ impl Engine {
         };
         let (layout, place, lock) = Self::enter(&env, dir, &options)?;
         let found = Self::look(&env, &layout, place, &options)?;
-        let recovery = &found.recovery;
         // Everything before this only reads.
         layout.prepare(env.fs.as_ref(), place)?;
+        let cache_size = options.block_cache_size_bytes;
+        let cache = (cache_size > 0).then(|| Arc::new(BlockCache::new(cache_size)));
+        let (context, receiver) =
+            Self::context(env, layout, options, &found.recovery, &lock, cache)?;
+        context.has_hbase_logs.store(!found.hbase_logs.is_empty(), Ordering::Release);
+        Self::recover(context, found, receiver, lock)
+    }
+
+    /// Continues the log that was found, and prepares what the parts of the store share.
+    fn context(
+        env: Env,
+        layout: Layout,
+        options: EngineOptions,
+        recovery: &ReplayReport,
+        lock: &Arc<dyn FileLock>,
+        block_cache: Option<Arc<BlockCache>>,
+    ) -> Result<(Arc<EngineContext>, ChoreReceiver)> {
         let wal_dir = layout.wal_dir();
         let wal = Wal::open(&env, &wal_dir, options.wal.clone(), recovery)?;
-        wal.watch(Arc::downgrade(&lock), layout.lock_file());
+        wal.watch(Arc::downgrade(lock), layout.lock_file());
         if recovery.is_new() {
             // Its segments will name the store: if a power cut changed the id, they would no longer
             // belong to it.
@@ -90,12 +124,11 @@ impl Engine {
         let (version_file, in_use) = layout.in_use_mark();
         wal.write_first(version_file, in_use);
         let (sender, receiver) = chore_channel();
-        let cache_size = options.block_cache_size_bytes;
         let context = Arc::new(EngineContext {
             env,
             layout,
             wal,
-            block_cache: (cache_size > 0).then(|| Arc::new(BlockCache::new(cache_size))),
+            block_cache,
             chores: sender,
             nonces: Nonces::default(),
             key_samples: Arc::default(),
@@ -104,13 +137,11 @@ impl Engine {
             chunks: Arc::new(ChunkPool::new(options.memstore_flush_size_bytes)),
             is_closed: AtomicBool::new(false),
             is_read_only: AtomicBool::new(false),
-            has_hbase_logs: AtomicBool::new(!found.hbase_logs.is_empty()),
+            has_hbase_logs: AtomicBool::new(false),
             notes: Mutex::default(),
             options: Arc::new(options),
         });
-        let engine = Self::recover(context, found, receiver, lock)?;
-        engine.context.is_read_only.store(is_read_only, Ordering::Release);
-        Ok(Arc::new(engine))
+        Ok((context, receiver))
     }
 
     fn recover(
@@ -118,7 +149,7 @@ impl Engine {
         found: Found,
         receiver: ChoreReceiver,
         lock: Arc<dyn FileLock>,
-    ) -> Result<Self> {
+    ) -> Result<Recovered> {
         let Found { recovery, rebuild, hbase_logs } = found;
         make_log_durable(&context, &recovery)?;
         // A replay may flush, and the log then has segments that only the replay still needs.
@@ -142,6 +173,11 @@ impl Engine {
         adopt::finish(&context, &hbase_logs, &catalog)?;
         // If removing segments fails, the log may have failed as well.
         context.wal.check()?;
+        Ok(Recovered { context, catalog, recovery, receiver, lock })
+    }
+
+    fn begin_work(recovered: Recovered) -> Result<Self> {
+        let Recovered { context, catalog, recovery, receiver, lock } = recovered;
         let chores = Chores::start(&context, &catalog, receiver)?;
         let opened_at_ms = context.env.clock.now_millis();
         let running = Mutex::new(Some(Running { chores, lock }));

@@ -131,6 +131,14 @@ impl Layout {
         }
     }
 
+    /// The same layout, of a copy of the store that nothing has been done to.
+    pub(crate) fn unused_copy(&self) -> Self {
+        let catalog_has_files = self.marker.lock().catalog_has_files;
+        let marker = MarkerState { catalog_has_files, ..MarkerState::default() };
+        let copy = Self::new(&self.root).with_store_id(self.store_id);
+        Self { marker: Mutex::new(marker), ..copy }
+    }
+
     /// The same layout, of the store with this id.
     pub(crate) fn with_store_id(self, store_id: StoreId) -> Self {
         Self { store_id, ..self }

@@ -10,6 +10,7 @@
 //!   regions
 //! - `survey` reads the rows without opening the store, `loss` detects whether some are lost,
 //!   `rebuild` writes them anew
+//! - `copy` copies an open catalog
 //! - `load` opens, with `open_regions`; `open_report` says what that changed, `orphans` removes
 //!   what interrupted procedures left; `master_data` prepares a closed store so that HBase can
 //!   start on it; `hbase_root` and `master_procedures` refuse what HBase left and hblite cannot
@@ -25,6 +26,7 @@ mod at_rest;
 mod backup;
 mod bulk_load;
 mod classes;
+mod copy;
 mod crash;
 mod create;
 pub(crate) mod descriptor_file;

@@ -76,6 +76,19 @@ pub(crate) struct Region {
     load: RegionLoadCounters,
 }
 
+/// What a region is opened with, or copied from.
+struct RegionParts {
+    info: RegionInfo,
+    descriptor: Arc<TableDescriptor>,
+    settings: RegionSettings,
+    stores: Vec<Arc<Store>>,
+    files: Arc<RegionFiles>,
+}
+
+fn comparator_of(region: &RegionInfo) -> CellComparator {
+    if region.table().is_meta() { CellComparator::Meta } else { CellComparator::Default }
+}
+
 impl Region {
     /// Opens the region from its directory; missing family directories are created when they are
     /// first needed.
@@ -84,8 +97,7 @@ impl Region {
         info: RegionInfo,
         descriptor: Arc<TableDescriptor>,
     ) -> Result<Arc<Self>> {
-        let is_meta = info.table().is_meta();
-        let comparator = if is_meta { CellComparator::Meta } else { CellComparator::Default };
+        let comparator = comparator_of(&info);
         context.layout.remove_unfinished_files(context.env.fs.as_ref(), &info)?;
         let loads = bulk_load::finish_all(context, &info, &descriptor)?;
         let files = RegionFiles::open(context, &info, loads.files)?;
@@ -103,11 +115,39 @@ impl Region {
             bulk_load::remove_finished(context, &loads.dirs)?;
         }
         let last_id = stores.iter().map(|store| store.sequence_id_max()).max().unwrap_or(0);
+        let settings = RegionSettings::new(&descriptor, &context.options);
+        Self::new(context, RegionParts { info, descriptor, settings, stores, files }, last_id)
+    }
+
+    /// The region of another store that has the same files, which are shared. Nothing of the
+    /// original is only in memory.
+    ///
+    /// # Errors
+    /// None are known: the name of the original is valid.
+    pub(crate) fn copy_of(original: &Self, context: &Arc<EngineContext>) -> Result<Arc<Self>> {
+        let files = original.files.copy_in(context);
+        let copy = |store: &Arc<Store>| Arc::new(Store::copy_of(store, context, &files));
+        let parts = RegionParts {
+            info: original.info.clone(),
+            descriptor: Arc::clone(&original.descriptor),
+            settings: original.settings.clone(),
+            stores: original.stores.iter().map(copy).collect(),
+            files,
+        };
+        let region = Self::new(context, parts, original.last_sequence_id())?;
+        let skipped_to = original.log_skipped_to.load(Ordering::Relaxed);
+        region.log_skipped_to.store(skipped_to, Ordering::Relaxed);
+        Ok(region)
+    }
+
+    fn new(context: &Arc<EngineContext>, parts: RegionParts, last_id: u64) -> Result<Arc<Self>> {
+        let RegionParts { info, descriptor, settings, stores, files } = parts;
+        let comparator = comparator_of(&info);
         Ok(Arc::new(Self {
             wal_region: context.wal.region(info.encoded_name())?,
             context: Arc::clone(context),
             info,
-            settings: RegionSettings::new(&descriptor, &context.options),
+            settings,
             descriptor,
             stores,
             files,

@@ -122,6 +122,38 @@ impl Store {
         })
     }
 
+    /// The store of another region that has the same files, which are shared.
+    pub(crate) fn copy_of(
+        original: &Self,
+        context: &Arc<EngineContext>,
+        region_files: &Arc<RegionFiles>,
+    ) -> Self {
+        let region = original.region.clone();
+        let chunks = Arc::clone(&context.chunks);
+        Self {
+            context: Arc::clone(context),
+            memstore: MemStore::new(original.comparator, shared_prefix(&region), chunks),
+            region,
+            region_dir: original.region_dir.clone(),
+            region_files: Arc::clone(region_files),
+            dir: original.dir.clone(),
+            scan_info: Arc::clone(&original.scan_info),
+            compaction_settings: original.compaction_settings.clone(),
+            family: original.family.clone(),
+            comparator: original.comparator,
+            files: RwLock::new(original.files()),
+            charged_active: AtomicUsize::new(0),
+            charged_snapshot: AtomicUsize::new(0),
+            compacting: Mutex::new(()),
+            compaction_waiters: AtomicUsize::new(0),
+            is_compaction_stopped: AtomicBool::new(false),
+            dead_files: Mutex::default(),
+            leftovers: Leftovers::new(),
+            sequence_id_max: original.sequence_id_max,
+            has_medium_objects: original.has_medium_objects,
+        }
+    }
+
     /// Whether the open found files that no longer belong to the store.
     pub(crate) fn has_leftovers(&self) -> bool {
         !self.leftovers.is_empty()

@@ -110,6 +110,26 @@ impl RegionFiles {
         Ok(Arc::new(Self { context, dir, expected, loaded, state }))
     }
 
+    /// The same files, for a copy of the region in another store that has them, too.
+    pub(crate) fn copy_in(&self, context: &Arc<EngineContext>) -> Arc<Self> {
+        let state = self.state.lock();
+        let copy = State {
+            current: state.current.clone(),
+            is_saved: state.is_saved,
+            last_stamp: state.last_stamp,
+            in_flight: BTreeSet::new(),
+            unsynced: state.unsynced.clone(),
+        };
+        drop(state);
+        Arc::new(Self {
+            context: Arc::clone(context),
+            dir: self.dir.clone(),
+            expected: None,
+            loaded: BTreeMap::new(),
+            state: Mutex::new(copy),
+        })
+    }
+
     /// The standing of a file in a family's directory. Called while the region is being opened.
     ///
     /// # Errors

@@ -9,11 +9,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use hblite_env::sync::Mutex;
 use hblite_env::{Env, FileSystem};
 use hblite_model::{Error, Result};
 
 use super::World;
-use crate::engine::{Engine, image_of};
+use crate::engine::{Engine, Template, image_of};
 use crate::layout::Layout;
 use crate::options::EngineOptions;
 
@@ -25,8 +26,20 @@ pub(super) struct Checkpoint {
     /// The store's path in the image.
     dir: PathBuf,
     options: EngineOptions,
+    /// What engines are made from, once one was needed.
+    template: Mutex<Opened>,
     /// The file system with the copy, if there is one; the copy is also at `dir`.
     disk: Option<Disk>,
+}
+
+/// What is known about opening a checkpoint.
+#[derive(Debug, Default)]
+enum Opened {
+    #[default]
+    Never,
+    Template(Box<Template>),
+    /// Each engine reads the files.
+    Plainly,
 }
 
 /// Where the copy is, and the store that it is a copy of.
@@ -56,13 +69,14 @@ impl Checkpoint {
         let memory = engine.procedures().at_rest(|| Ok(fs.fork()))?;
         if let Some(image) = memory {
             let (env, dir) = (env.clone().with_fs(image), dir.to_path_buf());
-            return Ok(Self { env, dir, options, disk: None });
+            return Ok(Self { env, dir, options, template: Mutex::default(), disk: None });
         }
         let dir = engine.procedures().copy_to_checkpoint()?;
         // From here on it is removed with the checkpoint.
         let store = Layout::new(engine.layout().root()).with_store_id(engine.store_id());
         let disk = Some(Disk { fs: Arc::clone(fs), store });
-        let mut checkpoint = Self { env: env.clone(), dir, options, disk };
+        let template = Mutex::default();
+        let mut checkpoint = Self { env: env.clone(), dir, options, template, disk };
         let image = image_of(engine.env(), &checkpoint.dir, &checkpoint.options)?;
         checkpoint.env = env.clone().with_fs(image);
         Ok(checkpoint)
@@ -80,10 +94,45 @@ impl Checkpoint {
 
     /// Opens a store that begins as a copy of this checkpoint.
     pub(super) fn open(&self) -> Result<World> {
-        let fs: Option<Arc<dyn FileSystem>> = self.env.fs.fork();
-        let fs = fs.ok_or_else(|| Error::do_not_retry("a checkpoint's image is in memory"))?;
-        World::open(&self.env.clone().with_fs(fs), &self.dir, self.options.clone())
+        let mut opened = self.template.lock();
+        if matches!(*opened, Opened::Never) {
+            *opened =
+                self.prepare()?.map_or(Opened::Plainly, |found| Opened::Template(found.into()));
+        }
+        let Opened::Template(template) = &*opened else {
+            drop(opened);
+            return World::open(&self.view()?, &self.dir, self.options.clone());
+        };
+        World::with(&self.env, |env| template.engine(env))
     }
+
+    /// Whether engines are made from one that was opened before.
+    #[cfg(test)]
+    pub(super) fn has_template(&self) -> bool {
+        matches!(*self.template.lock(), Opened::Template(_))
+    }
+
+    /// Opens the image, and once more after a flush if its log is needed.
+    fn prepare(&self) -> Result<Option<Template>> {
+        let env = self.view()?;
+        if let Some(template) = Template::open(&env, &self.dir, &self.options)? {
+            return Ok(Some(template));
+        }
+        let engine = Engine::open(self.view()?, &self.dir, self.options.clone())?;
+        let files = engine.procedures().at_rest(|| Ok(engine.env().fs.fork()))?;
+        engine.end_without_flush()?;
+        let env = self.env.clone().with_fs(files.ok_or_else(not_in_memory)?);
+        Template::open(&env, &self.dir, &self.options)
+    }
+
+    /// The environment with a copy-on-write view of its files.
+    fn view(&self) -> Result<Env> {
+        Ok(self.env.clone().with_fs(self.env.fs.fork().ok_or_else(not_in_memory)?))
+    }
+}
+
+fn not_in_memory() -> Error {
+    Error::do_not_retry("a checkpoint's image is in memory")
 }
 
 impl Drop for Checkpoint {

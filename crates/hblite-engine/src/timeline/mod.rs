@@ -50,9 +50,14 @@ struct World {
 
 impl World {
     fn open(env: &Env, dir: &Path, options: EngineOptions) -> Result<Self> {
+        Self::with(env, |env| Engine::open(env, dir, options))
+    }
+
+    /// With an engine that `open` opens with this environment and the clock.
+    fn with(env: &Env, open: impl FnOnce(Env) -> Result<Arc<Engine>>) -> Result<Self> {
         let clock = Arc::new(AdjustableClock::new(Arc::clone(&env.clock)));
         let env = env.clone().with_clock(Arc::clone(&clock) as Arc<dyn Clock>);
-        Ok(Self { engine: Engine::open(env, dir, options)?, clock })
+        Ok(Self { engine: open(env)?, clock })
     }
 }
 

@@ -361,3 +361,54 @@ fn a_store_whose_rewind_was_cut_off_is_checked_read_and_backed_up() {
     }
     assert!(interrupted > 5, "{interrupted} rewinds were interrupted");
 }
+
+/// Engines of a checkpoint are made from one that was opened before, without reading files. What
+/// they write is a store like any other, even if they are killed.
+#[test]
+fn what_a_fork_writes_can_be_opened_and_checked() {
+    let fs = hblite_env::CrashFileSystem::new();
+    for timeline in [open(), on_disk(&fs)] {
+        let table: TableName = "t".parse().unwrap();
+        create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
+        create(&timeline, "off", ColumnFamilyDescriptor::new("f"));
+        for row in ["a", "b", "c", "d"] {
+            put(&timeline, row, "1");
+        }
+        timeline.engine().procedures().disable_table(&"off".parse().unwrap()).unwrap();
+        timeline.checkpoint("one").unwrap();
+        let first = timeline.fork("one").unwrap();
+        let fork = timeline.fork("one").unwrap();
+        let checkpoint = timeline.find("one").unwrap();
+        assert!(checkpoint.has_template(), "the files are read once");
+        let ids = |timeline: &Timeline| -> Vec<_> {
+            let regions = timeline.engine().online_regions();
+            regions.iter().map(|r| (r.info().clone(), r.last_sequence_id())).collect()
+        };
+        assert_eq!(ids(&first), ids(&fork));
+        put(&fork, "a", "2");
+        fork.engine().flush(table.clone()).unwrap();
+        let region = fork.engine().catalog().region_infos(&table).remove(0);
+        fork.engine().procedures().split_region(region.encoded_name(), Some(b"c")).unwrap();
+        fork.engine().procedures().enable_table(&"off".parse().unwrap()).unwrap();
+        create(&fork, "new", ColumnFamilyDescriptor::new("f"));
+        put(&fork, "d", "3");
+        put(&fork, "e", "4");
+        let left = fork.engine().env().fs.fork().unwrap();
+        let env = Env::in_memory().with_fs(left);
+        let report = crate::check(&env, fork.dir(), &mut |_| {}).unwrap();
+        assert!(report.defects.is_empty(), "{:?}", report.defects);
+        let options = EngineOptions { is_flushed_on_close: false, ..EngineOptions::default() };
+        let opened = Timeline::open(env, fork.dir(), options).unwrap();
+        for (row, expected) in [("a", "2"), ("b", "1"), ("c", "1"), ("d", "3"), ("e", "4")] {
+            assert_eq!(value(&fork, row).as_deref(), Some(expected), "{row}");
+            assert_eq!(value(&opened, row).as_deref(), Some(expected), "{row}");
+        }
+        assert_eq!(opened.engine().catalog().region_infos(&table).len(), 2);
+        assert!(opened.engine().catalog().table_exists(&"new".parse().unwrap()));
+        // The other fork shares files with it, and nothing else.
+        assert_eq!(value(&first, "a").as_deref(), Some("1"));
+        assert_eq!(value(&first, "e"), None);
+        assert_eq!(first.engine().catalog().region_infos(&table).len(), 1);
+        timeline.close().unwrap();
+    }
+}

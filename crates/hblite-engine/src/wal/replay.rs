@@ -62,6 +62,13 @@ impl ReplayReport {
         self.log.head.is_none()
     }
 
+    /// Whether the log has no entries, and opening it changes none of its files.
+    pub fn is_at_rest(&self) -> bool {
+        let is_whole = self.torn_tail.is_none() && self.salvaged.is_empty();
+        let is_tidy = self.log.left_over.is_empty() && self.log.strays.is_empty();
+        self.entries == 0 && is_whole && is_tidy
+    }
+
     /// The regions with entries in the log, each with its highest sequence id, sorted by name.
     pub fn regions(&self) -> Vec<(&str, u64)> {
         let mut regions: BTreeMap<&str, u64> = BTreeMap::new();
