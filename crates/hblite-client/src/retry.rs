@@ -128,7 +128,8 @@ impl Retries {
         tracing::debug!(failures = self.failures, ?pause, %error, "another attempt");
     }
 
-    fn give_up(&self, error: CallError) -> Error {
+    /// The error for the caller after the last attempt.
+    pub(crate) fn give_up(&self, error: CallError) -> Error {
         let error = Error::from(error);
         if self.rpc.settings().retries == 0 {
             return error;

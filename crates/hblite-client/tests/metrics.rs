@@ -80,23 +80,42 @@ async fn retries_and_failures_are_counted() {
 }
 
 #[tokio::test]
+async fn a_batch_says_how_often_it_was_tried() {
+    let cluster = Cluster::start(1);
+    cluster.table("t", &[]).await;
+    let url = format!("{}?hbase.client.retries.number=2&hbase.client.pause=2", cluster.url());
+    let client = Client::connect(&url).await.unwrap();
+    let rule = FaultRule::new(FaultAction::Error("RegionTooBusyException".to_owned()));
+    cluster.server.faults().set(rule.methods(["Multi"]).table("t")).unwrap();
+    let puts = ["a", "b"].map(|row| Action::from(Put::new(row).add("f", "q", "v")));
+    let results = client.table("t".parse().unwrap()).batch(&puts).await.unwrap();
+    for result in results {
+        let error = result.unwrap_err();
+        assert_eq!(error.exception(), hblite_model::Exception::RegionTooBusy);
+        assert!(error.message().contains("(gave up after 3 attempts in "), "{error}");
+    }
+    let metrics = client.metrics();
+    assert_eq!((metrics.retries, metrics.operations_failed, metrics.multi.answered), (2, 2, 3));
+}
+
+#[tokio::test]
 async fn calls_without_an_answer_are_counted() {
     let cluster = Cluster::start(1);
     cluster.table("t", &[]).await;
-    let url = format!("{}?hbase.rpc.timeout=100&hbase.client.retries.number=0", cluster.url());
+    let url = format!("{}?hbase.client.retries.number=0", cluster.url());
     let client = Client::connect(&url).await.unwrap();
-    let table = client.table("t".parse().unwrap());
-    table.get(&Get::new("a")).await.unwrap();
-    let late = FaultAction::Delay(Duration::from_secs(20), Duration::from_secs(20));
-    let rule = FaultRule::new(late).methods(["Get"]).table("t");
-    cluster.server.faults().set(rule).unwrap();
-    table.get(&Get::new("a")).await.unwrap_err();
+    let (table, get) = (client.table("t".parse().unwrap()), Get::new("a"));
+    table.get(&get).await.unwrap();
+    let faults = cluster.server.faults();
     // A future that is dropped while it waits.
-    let get = Get::new("a");
-    let dropped = tokio::time::timeout(Duration::from_millis(20), table.get(&get)).await;
-    assert!(dropped.is_err());
+    let late = FaultAction::Delay(Duration::from_secs(20), Duration::from_secs(20));
+    faults.set(FaultRule::new(late).methods(["Get"]).table("t")).unwrap();
+    tokio::time::timeout(Duration::from_millis(20), table.get(&get)).await.unwrap_err();
+    faults.clear_all();
+    let lost = FaultRule::new(FaultAction::DropBefore);
+    faults.set(lost.methods(["Get"]).table("t").count(1)).unwrap();
+    table.get(&get).await.unwrap_err();
     assert_eq!(ends(&client.metrics(), "Get"), [1, 0, 1, 1]);
-    cluster.server.faults().clear_all();
 }
 
 /// Collects what `tracing` reports, as text.

@@ -21,7 +21,8 @@ pub struct ClientMetrics {
     pub get: CallMetrics,
     /// `Mutate`: single writes, with or without a condition.
     pub mutate: CallMetrics,
-    /// `Multi`: batches, and several writes to one row.
+    /// `Multi`: batches, and several writes to one row. Exceptions of single actions are part of an
+    /// answer.
     pub multi: CallMetrics,
     /// `Scan`: opening, reading and closing scanners.
     pub scan: CallMetrics,

@@ -131,8 +131,12 @@ impl Batch<'_> {
                 true => self.shared.locator.check_in_service(self.table, retries.deadline()).await,
                 false => Ok(()),
             };
-            let Ok(pause) = pause.map_err(drop) else {
-                self.record(failed, results);
+            let Ok(pause) = pause else {
+                let last = |error: CallError| match error.is_retryable() {
+                    true => retries.give_up(error),
+                    false => error.into(),
+                };
+                self.record(failed.into_iter().map(|(at, error)| (at, last(error))), results);
                 return;
             };
             let is_retried = |error: &CallError| {
@@ -147,7 +151,11 @@ impl Batch<'_> {
         }
     }
 
-    fn record(&self, failed: Failed, results: &mut Results) {
+    fn record<E: Into<Error>>(
+        &self,
+        failed: impl IntoIterator<Item = (usize, E)>,
+        results: &mut Results,
+    ) {
         for (index, error) in failed {
             results[index] = Some(self.shared.counted(Err(error.into())));
         }
