@@ -263,6 +263,26 @@ proptest! {
 }
 
 #[test]
+fn a_discarded_result_counts_for_nothing() {
+    for codec in [None, Some(Codec::KeyValue)] {
+        let mut writer = convert::ResultWriter::new(codec, Room::of(1 << 20));
+        let mut cells = CellBuffer::new();
+        cells.push_parts(b"row", b"f", b"q", 1, 4, b"value");
+        let push = |writer: &mut convert::ResultWriter| cells.iter().for_each(|c| writer.push(&c));
+        push(&mut writer);
+        writer.finish();
+        let sizes = (writer.size_bytes(), writer.messages_bytes());
+        push(&mut writer);
+        push(&mut writer);
+        writer.discard();
+        assert_eq!(
+            (writer.size_bytes(), writer.messages_bytes(), writer.count()),
+            (sizes.0, sizes.1, 0)
+        );
+    }
+}
+
+#[test]
 fn conditions_come_back() {
     let put = || Put::new("r").add("f", "q", "v");
     let range = TimeRange::new(3, 9).expect("it is valid");

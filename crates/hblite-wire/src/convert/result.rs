@@ -44,6 +44,8 @@ pub struct ResultWriter {
     begin: usize,
     /// Serialized size of all cells that were added as messages.
     size_bytes: usize,
+    /// The same without the current result.
+    size_bytes_before: usize,
 }
 
 impl ResultWriter {
@@ -59,6 +61,7 @@ impl ResultWriter {
             count: 0,
             begin: 0,
             size_bytes: 0,
+            size_bytes_before: 0,
         }
     }
 
@@ -133,6 +136,9 @@ impl ResultWriter {
     /// Removes the cells of the current result.
     pub fn discard(&mut self) {
         self.block.truncate(self.begin);
+        let size = self.size_bytes - self.size_bytes_before;
+        self.messages_bytes -= size + self.messages.len() * CELL_MESSAGE_OVERHEAD;
+        self.size_bytes = self.size_bytes_before;
         self.messages.clear();
         self.count = 0;
     }
@@ -141,6 +147,7 @@ impl ResultWriter {
     pub fn finish(&mut self) -> pb::Result {
         let count = i32::try_from(self.count).unwrap_or(i32::MAX);
         self.begin = self.block.len();
+        self.size_bytes_before = self.size_bytes;
         self.count = 0;
         if self.codec.is_some() {
             return pb::Result { associated_cell_count: Some(count), ..pb::Result::default() };
