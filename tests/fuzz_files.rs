@@ -1,6 +1,8 @@
 //! The code of the fuzz targets for files of a store, on a small corpus and on random changes of
 //! it. Coverage guidance needs a nightly compiler; here, some hundred inputs each run without it.
 
+#[path = "fuzz/bodies/corpus.rs"]
+mod corpus;
 #[path = "fuzz/bodies/hbase_root.rs"]
 mod hbase_root;
 #[path = "fuzz/bodies/hfile_parts.rs"]
@@ -14,6 +16,28 @@ use hblite_env::{Random as _, SeededRandom};
 
 /// Bytes that are likely to be a length, a number, or a field of a message.
 const BYTES: [u8; 10] = [0, 1, 0x0a, 0x12, 0x1a, 0x20, 0x7f, 0x80, 0xcd, 0xff];
+
+#[test]
+fn what_the_fuzzer_kept_does_no_harm() {
+    let mut count = 0;
+    for input in corpus::inputs("hfile_parts") {
+        hfile_parts::run(&input);
+        count += 1;
+    }
+    for input in corpus::inputs("small_files") {
+        small_files::run(&input);
+        count += 1;
+    }
+    for input in corpus::inputs("hbase_root") {
+        hbase_root::run(&input);
+        count += 1;
+    }
+    for input in corpus::inputs("snapshot_import") {
+        snapshot_import::run(&input);
+        count += 1;
+    }
+    assert!(count > 100, "{count}");
+}
 
 #[test]
 fn changed_parts_of_hfiles_do_no_harm() {

@@ -175,7 +175,19 @@ fn check_encoding(field: &Field, is_last: bool) -> Result<(), String> {
                  {kind}(escape)"
             ))
         }
+        Encoding::Text(Text { end: End::Delimiter(delimiter), is_text, .. })
+            if !is_last && delimiter >= if is_text { GREATEST_IN_TEXT } else { u8::MAX } =>
+        {
+            Err(format!(
+                "{name} cannot hold a value: every byte of it would have to be greater than the \
+                 delimiter {delimiter:#04x}"
+            ))
+        }
         Encoding::Md5Hex(count) => HashForm::Hex(count).check(),
         _ => Ok(()),
     }
 }
+
+/// Every character of several bytes in UTF-8 has one that is not greater than this, and every other
+/// is less.
+const GREATEST_IN_TEXT: u8 = 0xbf;

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::part::Encoding;
 use crate::plan::{Access, Plan};
 use crate::query::Query;
-use crate::text::Turn;
+use crate::text::{End, Text, Turn};
 use crate::value::Value;
 
 /// What is known of a field, whatever its value.
@@ -111,13 +111,35 @@ fn ask(query: Query, name: &str, encoding: Encoding, known: Known) -> Query {
         (Encoding::Number(_), Known::Part) => query.range(name, 0_u64..1 << 40),
         (Encoding::Text(text), Known::Value) => match (text.is_text, encoding.width()) {
             (false, Some(width)) => query.equals(name, vec![b'v'; width]),
-            _ => query.equals(name, Value::from("v".to_owned())),
+            _ => query.equals(name, sample(text)),
         },
+        (Encoding::Text(text), Known::Part) => query.prefix(name, sample(text)),
+        (Encoding::Text(text), Known::End) => query.suffix(name, sample_end(text)),
         (_, Known::Value) => query.equals(name, Value::from("v".to_owned())),
-        (Encoding::Number(_), Known::End) => query,
         (_, Known::Part) => query.prefix(name, Value::from("v".to_owned())),
-        // A dot, so that a domain has a whole label.
+        (Encoding::Number(_), Known::End) => query,
         (_, Known::End) => query.suffix(name, Value::from(".v".to_owned())),
+    }
+}
+
+/// A value that the field can hold: its bytes are greater than the delimiter.
+fn sample(text: Text) -> Value<'static> {
+    match text.end {
+        End::Delimiter(delimiter) if delimiter >= b'v' => match text.is_text {
+            // In UTF-8, of all characters the one whose least byte is the greatest.
+            true => Value::from("\u{7ff}".to_owned()),
+            false => Value::from(vec![0xff]),
+        },
+        _ => Value::from("v".to_owned()),
+    }
+}
+
+/// The end of such a value: with a dot, if it fits, so that a domain has a whole label.
+fn sample_end(text: Text) -> Value<'static> {
+    match text.end {
+        End::Fixed(1) => sample(text),
+        End::Delimiter(delimiter) if delimiter >= b'.' => sample(text),
+        _ => Value::from(".v".to_owned()),
     }
 }
 

@@ -255,3 +255,26 @@ fn keys_of_another_design_are_refused() {
         assert_eq!(design(text).decode(key).expect_err(text).kind(), ErrorKind::Key);
     }
 }
+
+/// What a design is good for does not depend on values that it can hold.
+#[test]
+fn every_delimiter_and_width_has_a_matrix_or_is_refused() {
+    for byte in 0..=255_u8 {
+        for kind in ["str", "reversed_str", "domain", "bytes"] {
+            let text = format!("user:{kind}(\"\\x{byte:02x}\")|rest:bytes");
+            match Design::parse(&text) {
+                Ok(design) => assert_eq!(design.support_matrix().expect(&text)[0].scans, 1),
+                Err(error) => {
+                    assert!(byte >= 0xbf, "{text}: {error}");
+                    assert!(error.message().contains("cannot hold a value"), "{text}: {error}");
+                }
+            }
+        }
+    }
+    for kind in ["str", "reversed_str", "domain", "bytes"] {
+        for end in ["(1)", "(2)", "(escape)", "(\"-\")"] {
+            let text = format!("a:{kind}{end}|b:str(\"~\")|rest:{kind}(rest)");
+            assert!(Design::parse(&text).expect(&text).support_matrix().is_ok(), "{text}");
+        }
+    }
+}

@@ -12,18 +12,20 @@ use std::sync::LazyLock;
 
 use hblite::{ColumnFamilyDescriptor, Options, Put, TableDescriptor};
 use hblite_engine::wal::{ReplayOptions, Wal, head_file, replay};
-use hblite_engine::{EngineOptions, WalOptions};
+use hblite_engine::{EngineOptions, StoreId, WalOptions};
 use hblite_env::Env;
 use libfuzzer_sys::fuzz_target;
 
 const DIR: &str = "store/WALs";
 
-/// The files of a log, its head the last.
-static LOG: LazyLock<Vec<(PathBuf, Vec<u8>)>> = LazyLock::new(write_log);
+/// A store's id, and the files of its log, the head the last.
+static STORE: LazyLock<(StoreId, Vec<(PathBuf, Vec<u8>)>)> = LazyLock::new(write_log);
 /// Region and sequence id of what is in it.
 static ENTRIES: LazyLock<Vec<(String, u64)>> = LazyLock::new(|| {
     let mut entries = Vec::new();
-    replay(&env_of(&LOG), Path::new(DIR), ReplayOptions::default(), &mut |entry| {
+    let (store, log) = &*STORE;
+    let options = ReplayOptions::default().with_store(*store);
+    replay(&env_of(log), Path::new(DIR), options, &mut |entry| {
         entries.push((entry.region.to_owned(), entry.sequence_id));
         Ok(())
     })
@@ -31,7 +33,7 @@ static ENTRIES: LazyLock<Vec<(String, u64)>> = LazyLock::new(|| {
     entries
 });
 
-fn write_log() -> Vec<(PathBuf, Vec<u8>)> {
+fn write_log() -> (StoreId, Vec<(PathBuf, Vec<u8>)>) {
     let env = Env::in_memory();
     let wal = WalOptions::default().with_roll_size_bytes(2048);
     let engine = EngineOptions::default().with_flush_on_close(false).with_wal(wal);
@@ -47,7 +49,11 @@ fn write_log() -> Vec<(PathBuf, Vec<u8>)> {
     let dir = Path::new(DIR);
     let entries = env.fs.list_dir(dir).expect("the directory of the log");
     let paths = entries.into_iter().map(|entry| dir.join(entry.name)).chain([head_file(dir)]);
-    paths.map(|path| (path.clone(), env.fs.read(&path).expect("a segment"))).collect()
+    let files = paths.map(|path| (path.clone(), env.fs.read(&path).expect("a segment")));
+    let files = files.collect();
+    let marker = env.fs.read(Path::new("store/hblite.store")).expect("a marker");
+    let id = marker[16..32].try_into().expect("the id of the store");
+    (StoreId::from_bytes(id), files)
 }
 
 fn env_of(files: &[(PathBuf, Vec<u8>)]) -> Env {
@@ -77,11 +83,11 @@ fn change(files: &mut [(PathBuf, Vec<u8>)], change: [u8; 4]) {
 }
 
 fuzz_target!(|changes: &[u8]| {
-    let mut files = LOG.clone();
+    let (store, mut files) = STORE.clone();
     changes.as_chunks().0.iter().for_each(|each| change(&mut files, *each));
     for salvage in [false, true] {
         let env = env_of(&files);
-        let options = ReplayOptions::default().with_salvage(salvage);
+        let options = ReplayOptions::default().with_store(store).with_salvage(salvage);
         let mut known = ENTRIES.iter();
         let replayed = replay(&env, Path::new(DIR), options, &mut |entry| {
             let is_known = known.any(|(r, id)| r == entry.region && *id == entry.sequence_id);

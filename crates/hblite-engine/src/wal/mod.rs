@@ -164,11 +164,17 @@ impl Wal {
     /// needed.
     ///
     /// # Errors
-    /// `IllegalArgument` for settings out of range. `Io`, or `RegionServerStopped` if leftover
-    /// files could not be removed.
+    /// `IllegalArgument` for settings out of range, or if any store's log was replayed
+    /// ([`StoreId::NIL`]). `Io`, or `RegionServerStopped` if leftover files could not be removed.
     pub fn open(env: &Env, dir: &Path, options: WalOptions, found: &ReplayReport) -> Result<Self> {
         if !(1 << 10..=ROLL_SIZE_BYTES_MAX).contains(&options.roll_size_bytes) {
             return Err(Error::illegal_argument("roll_size_bytes is not within 1 KiB and 1 GiB"));
+        }
+        if found.log.store == StoreId::NIL {
+            return Err(Error::illegal_argument(
+                "a log is continued with the id of its store: replay it with \
+                 ReplayOptions::with_store",
+            ));
         }
         env.fs.create_dir_all(dir).map_err(|error| Error::io("create", dir, error))?;
         let found = &found.log;

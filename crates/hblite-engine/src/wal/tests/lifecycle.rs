@@ -276,4 +276,11 @@ fn names_of_regions_and_settings_are_checked() {
     }
     let options = WalOptions { roll_size_bytes: 10, ..WalOptions::default() };
     assert!(Wal::open(&env, Path::new(DIR), options, &report).is_err());
+    drop(wal);
+    // Replayed as the log of any store, which may be all that is known of a damaged one.
+    let any = ReplayOptions { store: StoreId::NIL, salvage: true };
+    let report = replay(&env, Path::new(DIR), any, &mut |_| Ok(())).unwrap();
+    let error = Wal::open(&env, Path::new(DIR), WalOptions::default(), &report).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidArgument);
+    assert!(error.message().contains("with_store"), "{error}");
 }
