@@ -137,7 +137,7 @@ fn what_another_export_writes_is_left_alone() {
     let options = HFilesOptions::default();
     let refused =
         export_hfiles(&Env::system(), &table, &Scan::new(), &folder, &options, &mut |_| GO_ON);
-    assert!(refused.unwrap_err().to_string().contains("out.partial: is there"));
+    assert!(refused.unwrap_err().to_string().contains("out.partial: already exists"));
     assert_eq!(std::fs::read(other.join("theirs")).unwrap(), b"1");
     std::fs::remove_dir_all(&other).unwrap();
     export(&table, &Scan::new(), &folder, &options);
