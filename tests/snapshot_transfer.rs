@@ -92,19 +92,29 @@ fn what_hbase_exported_is_imported_and_exported_again() {
     assert!(report.defects.is_empty(), "{:?}", report.defects);
 }
 
-#[test]
-fn a_snapshot_that_hblite_took_goes_to_another_store() {
+/// Files with the snapshot `mine` of one cell, which hblite took and exported, and another store.
+fn with_an_export() -> MemFileSystem {
     let fs = MemFileSystem::new();
     let connection = open(&fs, STORE);
     let family = hblite::ColumnFamilyDescriptor::new("f");
     let table = hblite::TableDescriptor::new("t".parse().expect("a name")).with_family(family);
     connection.admin().create_table(&table).expect("a new one");
-    connection.table("t").unwrap().put(&hblite::Put::new("r").add("f", "q", "v")).expect("room");
+    connection
+        .table("t")
+        .expect("a legal name")
+        .put(&hblite::Put::new("r").add("f", "q", "v"))
+        .expect("room");
     let options = hblite::SnapshotOptions::default();
     connection.admin().snapshot("mine", "t", &options).expect("nothing fails");
     connection.close().expect("nothing fails");
     export_snapshot(&env(&fs), Path::new(STORE), "mine", Path::new(EXPORT)).expect("it is whole");
     open(&fs, "/other").close().expect("nothing fails");
+    fs
+}
+
+#[test]
+fn a_snapshot_that_hblite_took_goes_to_another_store() {
+    let fs = with_an_export();
     import_snapshot(&env(&fs), Path::new("/other"), Path::new(EXPORT), "mine").expect("whole");
     assert_eq!(cells(&fs, "/other", "mine"), ["r f v"]);
 }
@@ -112,17 +122,7 @@ fn a_snapshot_that_hblite_took_goes_to_another_store() {
 /// HBase's ExportSnapshot copies the description, the list and the files into the archive.
 #[test]
 fn a_snapshot_that_hblite_exported_is_adopted_where_hbase_copied_it() {
-    let fs = MemFileSystem::new();
-    let connection = open(&fs, STORE);
-    let family = hblite::ColumnFamilyDescriptor::new("f");
-    let table = hblite::TableDescriptor::new("t".parse().expect("a name")).with_family(family);
-    connection.admin().create_table(&table).expect("a new one");
-    connection.table("t").unwrap().put(&hblite::Put::new("r").add("f", "q", "v")).expect("room");
-    let options = hblite::SnapshotOptions::default();
-    connection.admin().snapshot("mine", "t", &options).expect("nothing fails");
-    connection.close().expect("nothing fails");
-    export_snapshot(&env(&fs), Path::new(STORE), "mine", Path::new(EXPORT)).expect("it is whole");
-    open(&fs, "/other").close().expect("nothing fails");
+    let fs = with_an_export();
     for file in files(&fs, Path::new(EXPORT)) {
         let to = Path::new("/other").join(file.strip_prefix(EXPORT).expect("below"));
         fs.create_dir_all(to.parent().expect("a file")).expect("room");
