@@ -12,6 +12,8 @@
 
 #[path = "model/answer.rs"]
 mod answer;
+#[path = "model/choices.rs"]
+mod choices;
 #[path = "model/engine.rs"]
 mod engine;
 #[path = "model/generator.rs"]

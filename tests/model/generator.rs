@@ -1,8 +1,7 @@
 //! Makes sequences of operations from bytes.
 //!
-//! Every choice takes the next byte; byte 0 selects the simplest alternative, and so do missing
-//! bytes. So shrinking the bytes shrinks the operations. There are few rows (six), families (two),
-//! qualifiers (four) and timestamps, so that operations interact.
+//! There are few rows (six), families (two), qualifiers (four) and timestamps, so that operations
+//! interact.
 
 use hblite::filter::CompareOperator;
 use hblite::{BloomType, CellType, DataBlockEncoding, KeepDeletedCells};
@@ -10,6 +9,7 @@ use hblite_reference::cell::Family;
 use hblite_reference::filter::{FilterSpec, SingleColumn};
 use hblite_reference::read::Read;
 
+use crate::choices::Choices;
 use crate::operation::{
     BatchItem, Change, Check, CheckedWrites, DeletePart, Delta, Operation, PutCell, ReadModify,
     Write,
@@ -32,36 +32,6 @@ pub(crate) enum World {
     IsKilled,
     /// The power is cut; all writes use FSYNC_WAL.
     LosesPower,
-}
-
-/// Draws choices from bytes.
-pub(crate) struct Choices<'b> {
-    bytes: std::slice::Iter<'b, u8>,
-}
-
-impl<'b> Choices<'b> {
-    pub(crate) fn new(bytes: &'b [u8]) -> Self {
-        Self { bytes: bytes.iter() }
-    }
-
-    /// A number below `count`.
-    fn below(&mut self, count: usize) -> usize {
-        usize::from(self.bytes.next().copied().unwrap_or(0)) % count
-    }
-
-    /// Any number, out of what is left.
-    pub(crate) fn number(&mut self) -> u64 {
-        self.bytes.by_ref().fold(0, |number, byte| (number << 8) | u64::from(*byte))
-    }
-
-    /// True once in `times`; never without bytes.
-    fn once_in(&mut self, times: usize) -> bool {
-        self.below(times) == times - 1
-    }
-
-    fn pick<T: Clone>(&mut self, values: &[T]) -> T {
-        values[self.below(values.len())].clone()
-    }
 }
 
 pub(crate) fn world(choices: &mut Choices<'_>, crashes: bool) -> World {

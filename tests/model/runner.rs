@@ -10,8 +10,9 @@ use hblite_reference::cell::Family;
 use hblite_reference::read::Read;
 
 use crate::answer::{Answer, Failure};
+use crate::choices::Choices;
 use crate::engine::{CLOCK_START, EngineSide};
-use crate::generator::{Choices, Setting, World, families, pause_ms, world};
+use crate::generator::{Setting, World, families, pause_ms, world};
 use crate::operation::Operation;
 use crate::store::File;
 use crate::table::{Region, Table};

@@ -37,6 +37,7 @@ mod key_samples;
 mod layout;
 mod nonces;
 mod options;
+mod pace;
 mod parallel;
 mod region;
 mod row_hash;

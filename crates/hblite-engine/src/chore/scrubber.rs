@@ -24,6 +24,7 @@ use hblite_model::{DamagedFile, Error, Result, ScrubStatus};
 
 use crate::catalog::Catalog;
 use crate::context::EngineContext;
+use crate::pace::Pace;
 use crate::region::Region;
 use crate::store::Store;
 use crate::store::store_file::StoreFile;
@@ -96,7 +97,7 @@ impl Scrubber {
         while has_passed(stop, wait) {
             let began = Instant::now();
             let mut pace = Pace::new(self.context.options.scrub_bytes_per_second_max);
-            if !self.round(&mut |bytes| pace.pass(bytes, stop)) {
+            if !self.round(&mut |bytes| pass(&mut pace, bytes, stop)) {
                 return;
             }
             wait = period.saturating_sub(began.elapsed());
@@ -192,32 +193,12 @@ fn has_passed(stop: &Receiver<()>, wait: Duration) -> bool {
     matches!(stop.recv_timeout(wait), Err(RecvTimeoutError::Timeout))
 }
 
-/// Limits a reader to a number of bytes per second.
-struct Pace {
-    /// `None` for no limit.
-    bytes_per_second: Option<u64>,
-    began: Instant,
-    bytes: u64,
-}
-
-impl Pace {
-    fn new(bytes_per_second: Option<u64>) -> Self {
-        Self { bytes_per_second, began: Instant::now(), bytes: 0 }
-    }
-
-    /// Records bytes that were read, and waits as long as they should have taken; false if the
-    /// thread must end.
-    fn pass(&mut self, bytes: u64, stop: &Receiver<()>) -> bool {
-        self.bytes = self.bytes.saturating_add(bytes);
-        has_passed(stop, self.left().unwrap_or_default())
-    }
-
-    /// How long to sleep to keep the rate, if it is worth sleeping.
-    fn left(&self) -> Option<Duration> {
-        let seconds = self.bytes as f64 / self.bytes_per_second? as f64;
-        let due = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-        due.checked_sub(self.began.elapsed()).filter(|left| *left >= NAP_MIN)
-    }
+/// Records bytes that were read, and waits as long as they should have taken, if that is worth
+/// sleeping; false if the thread must end.
+fn pass(pace: &mut Pace, bytes: u64, stop: &Receiver<()>) -> bool {
+    pace.record(bytes);
+    let left = pace.left();
+    has_passed(stop, if left < NAP_MIN { Duration::ZERO } else { left })
 }
 
 #[cfg(test)]
@@ -229,17 +210,17 @@ mod tests {
         let (_stop, stopped) = channel();
         let mut pace = Pace::new(Some(1_000_000));
         let began = Instant::now();
-        assert!((0..8).all(|_| pace.pass(5_000, &stopped)));
+        assert!((0..8).all(|_| pass(&mut pace, 5_000, &stopped)));
         assert!(began.elapsed() >= Duration::from_millis(20));
-        assert!(Pace::new(None).pass(u64::MAX, &stopped));
+        assert!(pass(&mut Pace::new(None), u64::MAX, &stopped));
     }
 
     #[test]
     fn a_wait_ends_when_the_store_is_closed() {
         let (stop, stopped) = channel();
         stop.send(()).unwrap();
-        assert!(!Pace::new(Some(1)).pass(u64::MAX, &stopped));
+        assert!(!pass(&mut Pace::new(Some(1)), u64::MAX, &stopped));
         drop(stop);
-        assert!(!Pace::new(None).pass(1, &stopped));
+        assert!(!pass(&mut Pace::new(None), 1, &stopped));
     }
 }

@@ -50,8 +50,6 @@ pub struct ScanSettings {
     pub read_point: Option<u64>,
     /// Whether heartbeats report the position of the scan.
     pub needs_cursor: bool,
-    /// Whether this is a small scan of a client before 2.0.
-    pub is_small: bool,
 }
 
 /// The scan in a message.
@@ -105,7 +103,6 @@ pub fn scan(message: &pb::Scan) -> Result<(Scan, ScanSettings)> {
         size_max_bytes: message.max_result_size.filter(|size| *size > 0 && *size < 1 << 62),
         read_point: message.mvcc_read_point.filter(|point| *point > 0 && *point < 1 << 62),
         needs_cursor: message.need_cursor_result.unwrap_or(false),
-        is_small: message.small.unwrap_or(false),
     };
     Ok((scan, settings))
 }

@@ -28,13 +28,14 @@ use hblite_hfile::StoreFileInfo;
 use hblite_hfile::file_info::EXCLUDE_FROM_MINOR_COMPACTION;
 use hblite_model::{CompactionKind, Result};
 
-use self::pace::Pace;
+use self::pace::wait_after;
 pub(crate) use self::settings::CompactionSettings;
 use super::key_value_scanner::SourceScanner;
 use super::new_file::NewFile;
 use super::store_file::StoreFile;
 use super::store_scanner::{CompactionScanner, ScanType};
 use super::{Store, checked_list};
+use crate::pace::Pace;
 
 /// Five days.
 const SEQUENCE_IDS_KEPT_MS: i64 = 5 * 24 * 60 * 60 * 1000;
@@ -187,7 +188,7 @@ impl Store {
                     continue;
                 }
                 let is_hurried = || self.compaction_waiters.load(Ordering::Relaxed) > 0;
-                if !pace.wait_after(unseen, is_stopped, is_hurried) {
+                if !wait_after(&mut pace, unseen, is_stopped, is_hurried) {
                     return Ok(None);
                 }
                 unseen = 0;
