@@ -100,7 +100,9 @@ fn opens_fast_and_alone(browser: &Browser, file: &Path) -> Done {
         .and_then(|all| all.iter().find(|metric| metric["name"] == "TaskDuration"))
         .and_then(|metric| metric["value"].as_f64())
         .ok_or("the browser does not say how long its tasks took")?;
-    println!("{LARGE} regions × {LARGE} windows: drawn {first_ms} ms after opening, {seconds:.2} s busy");
+    println!(
+        "{LARGE} regions × {LARGE} windows: drawn {first_ms} ms after opening, {seconds:.2} s busy"
+    );
     expect(seconds > 0.0 && seconds < OPEN_SECONDS_MAX, &format!("{seconds} s is too long"))?;
     let loaded = browser.ask("return performance.getEntriesByType('resource').length")?;
     expect(loaded == json!(0), &format!("the page loads {loaded} files"))?;
