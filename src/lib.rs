@@ -85,8 +85,8 @@ pub use hblite_env::{Clock, ClockMode, Env, ManualClock, SystemClock};
 pub use hblite_model::{
     Action, ActionResult, Append, BackupReport, BloomType, BulkLoadOptions, BulkLoadReport, Cell,
     CellBuffer, CellRef, CellType, CheckAndMutate, CheckAndMutateResult, ColumnFamilyDescriptor,
-    ColumnSelection, CompactRequest, CompactionKind, Compression, Condition, DamagedFile,
-    DataBlockEncoding, Delete, Direction, Durability, Error, ErrorKind, Exception,
+    ColumnSelection, CompactRequest, CompactionKind, Compression, Condition, Consistency,
+    DamagedFile, DataBlockEncoding, Delete, Direction, Durability, Error, ErrorKind, Exception,
     FailSafeSnapshot, FileTransfer, FlushRequest, FromValue, Get, Increment, IntoValue,
     KeepDeletedCells, LATEST_TIMESTAMP, MergeKind, Mutation, MutationKind, NamespaceDescriptor,
     Nonce, Put, Qualifiers, RegionInfo, RegionLoad, RegionLocation, RegionLocator, RegionStatus,

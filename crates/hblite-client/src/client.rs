@@ -8,7 +8,8 @@ use tokio::time::Instant;
 use crate::admin::Admin;
 use crate::locator::{LocateKind, Locator};
 use crate::metrics::ClientMetrics;
-use crate::registry::Registry;
+use crate::pushback::Pushback;
+use crate::registry::{Registry, Wanted};
 use crate::retry::Retries;
 use crate::rpc::Rpc;
 use crate::settings::ClientSettings;
@@ -58,10 +59,12 @@ impl Client {
     pub fn new(address: ClusterAddress, settings: ClientSettings) -> Self {
         let settings = Arc::new(settings);
         let rpc = Arc::new(Rpc::new(Arc::clone(&settings)));
-        let registry = Arc::new(Registry::new(address));
+        let registry = Arc::new(Registry::new(address, Arc::clone(&rpc)));
         let locator = Locator::new(Arc::clone(&settings), Arc::clone(&rpc), Arc::clone(&registry));
-        let nonce_group = fastrand::u64(1..);
-        Self { shared: Arc::new(Shared { settings, rpc, registry, locator, nonce_group }) }
+        let (pushback, nonce_group) =
+            (Pushback::new(settings.pushback.clone()), fastrand::u64(1..));
+        let shared = Shared { settings, rpc, registry, locator, pushback, nonce_group };
+        Self { shared: Arc::new(shared) }
     }
 
     /// Looks up the location of hbase:meta.
@@ -95,12 +98,12 @@ impl Client {
     /// Looks up the address of the active master.
     ///
     /// # Errors
-    /// `NotServingRegion`, with what was tried, if no server returns it before
-    /// `hbase.rpc.timeout`.
+    /// `MasterNotRunning` if there is none, `Io` if no server answers before `hbase.rpc.timeout`;
+    /// both with what was tried.
     pub async fn master(&self) -> Result<ServerAddress> {
-        let Shared { rpc, settings, registry, .. } = &*self.shared;
+        let Shared { settings, registry, .. } = &*self.shared;
         let deadline = Instant::now() + settings.rpc_timeout;
-        Ok(registry.master(rpc, settings, deadline).await?)
+        Ok(registry.find(Wanted::Master, deadline).await?)
     }
 
     /// Removes the cached locations of a table's regions: the next call looks them up again.

@@ -27,8 +27,10 @@ pub(crate) enum CallError {
     Insecure { server: ServerAddress, why: String },
     /// The peer is not an HBase server, or its answer is invalid.
     Malformed { server: ServerAddress, why: String },
-    /// There is no server to call: the region is in transition, or there is no master.
+    /// There is no server to call: the region is in transition.
     Nowhere(String),
+    /// The registry does not say where hbase:meta or the master is.
+    NotRegistered { exception: Exception, why: String },
     /// Any other failure that a retry cannot fix.
     Final(Error),
 }
@@ -126,7 +128,8 @@ impl CallError {
             Self::Unreachable { .. }
             | Self::Disconnected { .. }
             | Self::TimedOut { .. }
-            | Self::Nowhere(_) => true,
+            | Self::Nowhere(_)
+            | Self::NotRegistered { .. } => true,
             Self::Insecure { .. } | Self::Malformed { .. } | Self::Final(_) => false,
         }
     }
@@ -146,6 +149,11 @@ impl CallError {
     pub(crate) fn is_not_serving(&self) -> bool {
         let class = Exception::NotServingRegion.class_name();
         matches!(self, Self::Nowhere(_)) || matches!(self, Self::Remote(thrown) if thrown.is(class))
+    }
+
+    /// Whether the server could not be reached, or did not answer.
+    pub(crate) fn is_of_connection(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::Disconnected { .. } | Self::TimedOut { .. })
     }
 
     /// Whether the scanner is lost and the scan can continue with another one.
@@ -215,6 +223,7 @@ impl From<CallError> for Error {
                 io(format!("{server} does not answer as HBase does: {why}"))
             }
             CallError::Nowhere(why) => Self::new(Exception::NotServingRegion, why),
+            CallError::NotRegistered { exception, why } => Self::new(exception, why),
             CallError::Final(error) => error,
         }
     }

@@ -26,12 +26,14 @@
 //!   admin     tables, regions, namespaces, snapshots, procedures
 //!   table     reads, writes, batches, scans, endpoints
 //!   shared    settings, connections, locations, nonces
+//!   pushback  the load that servers report
 //!   retry     pauses, deadlines, what is final
 //!   locator   which server has a row: hbase:meta and a cache
 //!   registry  where hbase:meta and the master are: ZooKeeper, or the servers themselves
 //!   rpc       connections, calls, time limits
 //! metrics     counters of calls, retries, lookups, bytes
-//! settings, tls_settings, setting_value, url, site_xml, error
+//! settings, tls_settings, registry_settings, pushback_settings, setting_value
+//! url, site_xml, error
 //! ```
 //!
 //! Modules use only those below them. Every error is an [`Error`](hblite_model::Error) with HBase's
@@ -44,7 +46,10 @@ mod client;
 mod error;
 mod locator;
 mod metrics;
+mod pushback;
+mod pushback_settings;
 mod registry;
+mod registry_settings;
 mod retry;
 mod rpc;
 mod setting_value;
@@ -58,6 +63,8 @@ mod url;
 pub use admin::Admin;
 pub use client::Client;
 pub use metrics::{CallMetrics, ClientMetrics, Latencies};
+pub use pushback_settings::PushbackSettings;
+pub use registry_settings::RegistrySettings;
 pub use settings::ClientSettings;
 pub use table::{ResultScanner, Table};
 pub use tls_settings::TlsSettings;

@@ -5,7 +5,9 @@ use std::time::Duration;
 use hblite_model::{Error, Result};
 use hblite_wire::cell_block::Compressor;
 
-use crate::setting_value::{millis, number};
+use crate::pushback_settings::PushbackSettings;
+use crate::registry_settings::RegistrySettings;
+use crate::setting_value::{boolean, micros, millis, number};
 use crate::tls_settings::TlsSettings;
 
 /// How a client behaves. Defaults are HBase's.
@@ -33,6 +35,15 @@ pub struct ClientSettings {
     /// Bytes per fetch of a scan that does not set its own. Default 2 MiB
     /// (`hbase.client.scanner.max.result.size`).
     pub scanner_size_max_bytes: u64,
+    /// Whether a scan that does not say so itself fetches its next rows while the caller processes
+    /// those before them. Default false (`hbase.client.scanner.async.prefetch`).
+    pub scanner_async_prefetch: bool,
+    /// How long a get with `Consistency::Timeline` waits for the region itself before it asks the
+    /// replicas. Default 10 ms (`hbase.client.primaryCallTimeout.get`, in microseconds).
+    pub primary_get_timeout: Duration,
+    /// The same for opening a scanner. Default 1 s (`hbase.client.replicaCallTimeout.scan`, in
+    /// microseconds).
+    pub primary_scan_timeout: Duration,
     /// The largest cell that may be written; 0 for no limit. Default 10 MiB
     /// (`hbase.client.keyvalue.maxsize`).
     pub cell_size_max_bytes: usize,
@@ -64,6 +75,10 @@ pub struct ClientSettings {
     /// The time limit for an answer of ZooKeeper. Default 10 s
     /// (`hbase.zookeeper.client.timeout`, this client's own).
     pub zookeeper_timeout: Duration,
+    /// Whether batches wait because of the load that servers report.
+    pub pushback: PushbackSettings,
+    /// How the servers of the registry are asked, if it is not a ZooKeeper.
+    pub registry: RegistrySettings,
     /// Encryption of connections. Default none.
     pub tls: TlsSettings,
     /// The user name that the client sends (`hadoop.user.name`). Default `HADOOP_USER_NAME`, then
@@ -84,6 +99,9 @@ impl Default for ClientSettings {
             scanner_timeout: Duration::from_secs(60),
             scanner_caching: i32::MAX as u32,
             scanner_size_max_bytes: 2 << 20,
+            scanner_async_prefetch: false,
+            primary_get_timeout: Duration::from_millis(10),
+            primary_scan_timeout: Duration::from_secs(1),
             cell_size_max_bytes: 10 << 20,
             write_buffer_size_bytes: 2 << 20,
             write_buffer_age_max: None,
@@ -95,6 +113,8 @@ impl Default for ClientSettings {
             locate_prefetch: 10,
             locates_max: 8,
             zookeeper_timeout: Duration::from_secs(10),
+            pushback: PushbackSettings::default(),
+            registry: RegistrySettings::default(),
             tls: TlsSettings::default(),
             user: user.unwrap_or_else(|| "hblite".to_owned()),
         }
@@ -130,11 +150,6 @@ impl ClientSettings {
             "hbase.client.retries.number" => self.retries = number(name, value, 0)?,
             "hbase.rpc.timeout" => self.rpc_timeout = millis(name, value)?,
             "hbase.client.operation.timeout" => self.operation_timeout = millis(name, value)?,
-            "hbase.client.scanner.timeout.period" => self.scanner_timeout = millis(name, value)?,
-            "hbase.client.scanner.caching" => self.scanner_caching = number(name, value, 1)?,
-            "hbase.client.scanner.max.result.size" => {
-                self.scanner_size_max_bytes = u64::from(number(name, value, 1)?);
-            }
             "hbase.client.keyvalue.maxsize" => {
                 self.cell_size_max_bytes = number(name, value, 0)? as usize;
             }
@@ -164,7 +179,33 @@ impl ClientSettings {
             }
             "hbase.zookeeper.client.timeout" => self.zookeeper_timeout = millis(name, value)?,
             "hadoop.user.name" => self.user = value.to_owned(),
-            _ => return self.tls.set(name, value),
+            _ => {
+                return Ok(self.set_of_reads(name, value)?
+                    || self.tls.set(name, value)?
+                    || self.pushback.set(name, value)?
+                    || self.registry.set(name, value)?);
+            }
+        }
+        Ok(true)
+    }
+
+    fn set_of_reads(&mut self, name: &str, value: &str) -> Result<bool> {
+        match name {
+            "hbase.client.scanner.timeout.period" => self.scanner_timeout = millis(name, value)?,
+            "hbase.client.scanner.caching" => self.scanner_caching = number(name, value, 1)?,
+            "hbase.client.scanner.max.result.size" => {
+                self.scanner_size_max_bytes = u64::from(number(name, value, 1)?);
+            }
+            "hbase.client.scanner.async.prefetch" => {
+                self.scanner_async_prefetch = boolean(name, value)?;
+            }
+            "hbase.client.primaryCallTimeout.get" => {
+                self.primary_get_timeout = micros(name, value)?;
+            }
+            "hbase.client.replicaCallTimeout.scan" => {
+                self.primary_scan_timeout = micros(name, value)?;
+            }
+            _ => return Ok(false),
         }
         Ok(true)
     }

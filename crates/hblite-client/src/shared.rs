@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hblite_model::{Nonce, Result};
 
 use crate::locator::Locator;
+use crate::pushback::Pushback;
 use crate::registry::Registry;
 use crate::rpc::Rpc;
 use crate::settings::ClientSettings;
@@ -16,6 +17,7 @@ pub(crate) struct Shared {
     pub(crate) rpc: Arc<Rpc>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) locator: Locator,
+    pub(crate) pushback: Pushback,
     /// Identifies this client in nonces.
     pub(crate) nonce_group: u64,
 }

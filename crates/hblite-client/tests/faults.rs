@@ -138,6 +138,8 @@ async fn no_row_of_a_scan_is_missing_or_repeated() {
             let reversed: Vec<String> = names.iter().rev().cloned().collect();
             let back = scan.clone().with_reversed(true);
             assert_eq!(rows_of(&table, &back).await, reversed, "seed {seed}");
+            let ahead = scan.clone().with_async_prefetch(true);
+            assert_eq!(rows_of(&table, &ahead).await, names, "seed {seed}");
             // Rows in pieces: two and one, and cell by cell.
             let batches = rows_of(&table, &scan.clone().with_batch(2)).await;
             let twice: Vec<&String> = names.iter().flat_map(|name| [name, name]).collect();

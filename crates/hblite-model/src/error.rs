@@ -90,6 +90,8 @@ exceptions! {
     CorruptWal = "org.apache.hadoop.hbase.regionserver.wal.WALHeaderEOFException", Corrupt;
     /// An I/O error of HBase's client.
     HBaseIo = "org.apache.hadoop.hbase.HBaseIOException", Io;
+    /// The cluster has no active master at the moment.
+    MasterNotRunning = "org.apache.hadoop.hbase.MasterNotRunningException", Io;
     /// A regular expression that the Joni engine cannot read.
     JoniSyntax = "org.joni.exception.SyntaxException", InvalidArgument;
     /// An invalid argument, found before anything was sent.

@@ -37,7 +37,7 @@ pub use error::{Error, ErrorKind, Exception, Result};
 pub use name::{NamespaceDescriptor, TableName};
 pub use ops::{
     Action, ActionResult, Append, CheckAndMutate, CheckAndMutateResult, ColumnSelection, Condition,
-    Delete, Durability, FromValue, Get, Increment, IntoValue, Mutation, MutationKind, Nonce, Put,
-    Qualifiers, RowMutations, RowPart, RowResult, Scan, ScanStep, TimeRange, row_bound,
+    Consistency, Delete, Durability, FromValue, Get, Increment, IntoValue, Mutation, MutationKind,
+    Nonce, Put, Qualifiers, RowMutations, RowPart, RowResult, Scan, ScanStep, TimeRange, row_bound,
 };
 pub use region_info::{META_ENCODED_NAME, RegionInfo};

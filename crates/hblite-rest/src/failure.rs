@@ -88,6 +88,7 @@ pub(crate) fn is_do_not_retry(error: &Error) -> bool {
         error.exception(),
         Exception::Io
             | Exception::HBaseIo
+            | Exception::MasterNotRunning
             | Exception::NotServingRegion
             | Exception::RegionTooBusy
             | Exception::RegionServerStopped

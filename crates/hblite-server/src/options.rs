@@ -54,6 +54,9 @@ pub struct ServerOptions {
     /// Versions that a new family keeps if its request names no number. Default 1
     /// (`hbase.column.max.version`).
     pub family_versions: u32,
+    /// Whether answers to batches report the load of the regions, so that clients can wait before
+    /// they send more. Default false (`hbase.client.backpressure.enabled`).
+    pub client_backpressure: bool,
     /// Records all calls of HBase's protocol, but not those of forks; `None` by default.
     pub recorder: Option<Recorder>,
     /// The limits of clients.
@@ -73,6 +76,7 @@ impl Default for ServerOptions {
             worker_threads: None,
             log: None,
             family_versions: 1,
+            client_backpressure: false,
             recorder: None,
             limits: Limits::default(),
         }
@@ -102,6 +106,7 @@ setters! { ServerOptions:
     with_advertise sets advertise: impl Into<Option<String>>;
     with_worker_threads sets worker_threads: impl Into<Option<usize>>;
     with_log sets log: impl Into<Option<Log>>;
+    with_client_backpressure sets client_backpressure: bool;
     with_recorder sets recorder: impl Into<Option<Recorder>>;
     with_limits sets limits: Limits;
 }

@@ -91,6 +91,7 @@ fn is_of_client(exception: Exception) -> bool {
             | Exception::WrongRowIo
             | Exception::Io
             | Exception::HBaseIo
+            | Exception::MasterNotRunning
     )
 }
 

@@ -229,6 +229,7 @@ fn is_do_not_retry(exception: Exception) -> bool {
         exception,
         Exception::Io
             | Exception::HBaseIo
+            | Exception::MasterNotRunning
             | Exception::WrongRow
             | Exception::NotServingRegion
             | Exception::RegionTooBusy

@@ -10,9 +10,9 @@ use hblite_model::filter::{
     RegexEngine, RegexFlags, RegexString, RowRange, SingleColumnTest,
 };
 use hblite_model::{
-    Action, Append, CellBuffer, CheckAndMutate, ColumnFamilyDescriptor, Delete, Durability, Error,
-    Exception, Get, Increment, Mutation, Put, RegionInfo, RowMutations, RowResult, Scan,
-    TableDescriptor, TimeRange, row_bound,
+    Action, Append, CellBuffer, CheckAndMutate, ColumnFamilyDescriptor, Consistency, Delete,
+    Durability, Error, Exception, Get, Increment, Mutation, Put, RegionInfo, RowMutations,
+    RowResult, Scan, TableDescriptor, TimeRange, row_bound,
 };
 use hblite_wire::cell_block::{CellReader, Codec};
 use hblite_wire::memory::Room;
@@ -117,13 +117,17 @@ fn columns() -> impl Strategy<Value = Vec<(Vec<u8>, Option<Vec<u8>>)>> {
     prop::collection::vec((name(), prop::option::of(name())), 0..4)
 }
 
+fn consistency() -> impl Strategy<Value = Consistency> {
+    prop_oneof![Just(Consistency::Strong), Just(Consistency::Timeline)]
+}
+
 fn get() -> impl Strategy<Value = Get> {
-    let limits = (prop::option::of(0..100_u32), 0..100_u32, 1..i32::MAX);
+    let limits = (prop::option::of(0..100_u32), 0..100_u32, 1..i32::MAX, consistency());
     let ranges = (time_range(), prop::option::of((name(), time_range())));
     (name(), columns(), limits, ranges, filter()).prop_map(
-        |(row, columns, (limit, offset, versions), (range, of_family), filter)| {
+        |(row, columns, (limit, offset, versions, consistency), (range, of_family), filter)| {
             let mut get = Get::new(row).with_versions(versions).with_time_range(range);
-            get = get.with_family_offset(offset);
+            get = get.with_family_offset(offset).with_consistency(consistency);
             for (family, qualifier) in &columns {
                 get = match qualifier {
                     Some(qualifier) => get.with_column(family, qualifier),
@@ -147,8 +151,9 @@ fn get() -> impl Strategy<Value = Get> {
 fn scan() -> impl Strategy<Value = Scan> {
     let rows = (name(), any::<bool>(), name(), any::<bool>());
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    (rows, flags, columns(), time_range(), filter()).prop_map(
-        |((start, from, stop, to), (reversed, raw, on_demand, cached), columns, range, filter)| {
+    (rows, flags, columns(), (time_range(), consistency()), filter()).prop_map(
+        |(rows, (reversed, raw, on_demand, cached), columns, (range, consistency), filter)| {
+            let (start, from, stop, to) = rows;
             let mut scan = Scan::new()
                 .with_start_bound(row_bound(start, from))
                 .with_stop_bound(row_bound(stop, to))
@@ -156,6 +161,7 @@ fn scan() -> impl Strategy<Value = Scan> {
                 .with_raw(raw)
                 .with_families_on_demand(on_demand)
                 .with_cache_blocks(cached)
+                .with_consistency(consistency)
                 .with_time_range(range)
                 .with_versions(5)
                 .with_family_offset(2);

@@ -18,6 +18,7 @@ use parking_lot::Mutex;
 use prost::Message;
 
 use crate::error::CallError;
+use crate::registry::Wanted;
 use crate::retry::Retries;
 use crate::rpc::{Method, Service};
 use crate::shared::Shared;
@@ -26,8 +27,8 @@ use crate::url::ServerAddress;
 /// Changes tables, regions, namespaces and snapshots of a cluster. Cheap to clone.
 ///
 /// # Errors
-/// Every method returns HBase's exception class and message; `Io` if the master did not answer in
-/// time.
+/// Every method returns HBase's exception class and message; `MasterNotRunning` if there is no
+/// master, and `Io` if it did not answer in time.
 #[derive(Debug, Clone)]
 pub struct Admin {
     shared: Arc<Shared>,
@@ -88,8 +89,7 @@ impl Admin {
         let master = match known {
             Some(master) => master,
             None => {
-                let Shared { rpc, settings, registry, .. } = &*self.shared;
-                let master = registry.master(rpc, settings, limit.deadline).await?;
+                let master = self.shared.registry.find(Wanted::Master, limit.deadline).await?;
                 *self.master.lock() = Some(master.clone());
                 master
             }

@@ -20,11 +20,27 @@ pub(crate) struct Location {
     /// The full name of the region, which calls use.
     pub(crate) region_name: Vec<u8>,
     pub(crate) server: ServerAddress,
+    /// The replicas of the region, if this is the region itself.
+    pub(crate) replicas: Vec<Arc<Location>>,
 }
 
 impl Location {
     pub(crate) fn new(region: RegionInfo, server: ServerAddress) -> Self {
-        Self { region_name: region.region_name(), region, server }
+        Self { region_name: region.region_name(), region, server, replicas: Vec::new() }
+    }
+
+    /// Adds a replica of the region.
+    pub(crate) fn with_replica(mut self, id: u16, server: ServerAddress) -> Self {
+        self.replicas.push(Arc::new(Self::new(self.region.replica(id), server)));
+        self
+    }
+
+    /// The replica with this id; 0 is the region itself.
+    pub(crate) fn replica(self: &Arc<Self>, id: u16) -> Option<&Arc<Self>> {
+        if id == 0 {
+            return Some(self);
+        }
+        self.replicas.iter().find(|replica| replica.region.replica_id() == id)
     }
 }
 
@@ -92,6 +108,24 @@ impl LocationCache {
         let start = location.region.start_key();
         if ranges.get(start).is_some_and(|known| **known == *location) {
             ranges.remove(start);
+        }
+    }
+
+    /// Sets the server of a replica if the location was known, or with `None` removes the region
+    /// with its replicas.
+    pub(super) fn update_replica(&self, replica: &Arc<Location>, server: Option<ServerAddress>) {
+        let mut tables = self.tables.write();
+        let Some(ranges) = tables.get_mut(replica.region.table()) else { return };
+        let start = replica.region.start_key();
+        let Some(known) = ranges.get_mut(start) else { return };
+        let Some(at) = known.replicas.iter().position(|one| one == replica) else { return };
+        match server {
+            Some(server) => {
+                let mut changed = Location::clone(known);
+                changed.replicas[at] = Arc::new(Location { server, ..Location::clone(replica) });
+                *known = Arc::new(changed);
+            }
+            None => drop(ranges.remove(start)),
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! row <region name>   info:regioninfo   RegionInfo        info:server   host:port
+//!                     info:server_0001  host:port of replica 1, and so on
 //! row <table name>    table:state       TableState
 //! ```
 
@@ -54,10 +55,24 @@ pub(crate) fn location(row: &RowResult) -> Result<Location, CallError> {
     if region.is_offline {
         return Err(nowhere("is offline"));
     }
-    let server = row.value("info", "server").unwrap_or_default();
-    let server = std::str::from_utf8(server).unwrap_or_default();
-    let server = ServerAddress::parse(server, None).map_err(|_| nowhere("is on no server"))?;
-    Ok(Location::new(region, server))
+    let server = server_of(row.value("info", "server").unwrap_or_default());
+    let location = Location::new(region, server.ok_or_else(|| nowhere("is on no server"))?);
+    let replicas = row.cells().filter_map(|cell| {
+        let id = replica_of_column(cell.qualifier()).filter(|_| cell.family() == b"info")?;
+        Some((id, server_of(cell.value())?))
+    });
+    Ok(replicas.fold(location, |location, (id, server)| location.with_replica(id, server)))
+}
+
+/// The server in a cell.
+fn server_of(value: &[u8]) -> Option<ServerAddress> {
+    ServerAddress::parse(std::str::from_utf8(value).ok()?, None).ok()
+}
+
+/// The replica whose server is in this column.
+fn replica_of_column(qualifier: &[u8]) -> Option<u16> {
+    let id = std::str::from_utf8(qualifier.strip_prefix(b"server_")?).ok()?;
+    u16::from_str_radix(id, 16).ok().filter(|id| *id > 0)
 }
 
 /// The state in the row of a table; `None` if there is no such table.

@@ -24,7 +24,7 @@ pub(crate) use self::cache::{LocateKind, Location};
 
 use self::cache::LocationCache;
 use crate::error::CallError;
-use crate::registry::Registry;
+use crate::registry::{Registry, Wanted};
 use crate::rpc::{Answer, Limit, Method, Rpc, Service};
 use crate::settings::ClientSettings;
 
@@ -32,7 +32,7 @@ const SCAN: Method = Method::new(Service::Client, "Scan").of_meta();
 const GET: Method = Method::new(Service::Client, "Get").of_meta();
 
 /// The key of a lookup; equal ones are shared.
-type Wanted = (TableName, Vec<u8>, LocateKind);
+type Lookup = (TableName, Vec<u8>, LocateKind);
 
 /// Finds regions.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(crate) struct Locator {
     /// The region of hbase:meta, if it is known.
     meta: tokio::sync::Mutex<Option<Arc<Location>>>,
     /// The lookups in progress; whoever holds the lock reads hbase:meta.
-    under_way: Mutex<HashMap<Wanted, Arc<tokio::sync::Mutex<()>>>>,
+    under_way: Mutex<HashMap<Lookup, Arc<tokio::sync::Mutex<()>>>>,
     /// The permits for concurrent lookups in each table.
     free: Mutex<HashMap<TableName, Arc<Semaphore>>>,
 }
@@ -86,6 +86,27 @@ impl Locator {
         timeout_at(deadline, self.look_up(table, row, kind, deadline)).await.map_err(late)?
     }
 
+    /// The location of a replica of the region that has a row; replica 0 is the region itself.
+    pub(crate) async fn locate_replica(
+        &self,
+        table: &TableName,
+        row: &[u8],
+        kind: LocateKind,
+        replica: u16,
+        deadline: Instant,
+    ) -> Result<Arc<Location>, CallError> {
+        let mut found = self.locate(table, row, kind, deadline).await?;
+        if found.replica(replica).is_none() {
+            // It may be newer than the cached location.
+            self.cache.remove(&found);
+            found = self.locate(table, row, kind, deadline).await?;
+        }
+        found.replica(replica).cloned().ok_or_else(|| {
+            let region = found.region.encoded_name();
+            CallError::Nowhere(format!("region {region} has no replica {replica}"))
+        })
+    }
+
     async fn look_up(
         &self,
         table: &TableName,
@@ -93,7 +114,7 @@ impl Locator {
         kind: LocateKind,
         deadline: Instant,
     ) -> Result<Arc<Location>, CallError> {
-        let wanted: Wanted = (table.clone(), row.to_vec(), kind);
+        let wanted: Lookup = (table.clone(), row.to_vec(), kind);
         let turn = Arc::clone(self.under_way.lock().entry(wanted.clone()).or_default());
         let turn = Turn { locator: self, wanted, turn };
         let _mine = turn.turn.lock().await;
@@ -199,12 +220,15 @@ impl Locator {
 
     /// The location of hbase:meta.
     async fn meta(&self, deadline: Instant) -> Result<Arc<Location>, CallError> {
-        let late = |_| CallError::Nowhere(format!("{} did not answer in time", self.registry));
+        let late = |_| CallError::NotRegistered {
+            exception: Exception::Io,
+            why: format!("{} did not answer in time", self.registry),
+        };
         let mut meta = timeout_at(deadline, self.meta.lock()).await.map_err(late)?;
         if let Some(known) = &*meta {
             return Ok(Arc::clone(known));
         }
-        let server = self.registry.meta(&self.rpc, &self.settings, deadline).await?;
+        let server = self.registry.find(Wanted::Meta, deadline).await?;
         let found = Arc::new(Location::new(RegionInfo::meta(), server));
         *meta = Some(Arc::clone(&found));
         Ok(found)
@@ -216,6 +240,11 @@ impl Locator {
             let mut meta = self.meta.lock().await;
             if error.clears_location() && meta.as_ref() == Some(location) {
                 *meta = None;
+            }
+        } else if location.region.replica_id() > 0 {
+            if error.moved_to().is_some() || error.clears_location() {
+                self.rpc.counters().locations_cleared.increment();
+                self.cache.update_replica(location, error.moved_to().cloned());
             }
         } else if let Some(server) = error.moved_to() {
             let moved = Location { server: server.clone(), ..Location::clone(location) };
@@ -260,7 +289,7 @@ impl Locator {
 /// A participant in a shared lookup.
 struct Turn<'l> {
     locator: &'l Locator,
-    wanted: Wanted,
+    wanted: Lookup,
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 

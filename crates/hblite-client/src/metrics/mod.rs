@@ -46,6 +46,13 @@ pub struct ClientMetrics {
     pub location_misses: u64,
     /// Cached locations that an answer contradicted.
     pub locations_cleared: u64,
+    /// Calls to replicas of regions, because the region itself had not answered a timeline read in
+    /// time.
+    pub hedged_reads: u64,
+    /// Timeline reads that such a call answered.
+    pub hedged_read_wins: u64,
+    /// Requests of batches that waited because their server or region reported a high load.
+    pub delayed_requests: u64,
     /// Connections to servers that were opened.
     pub connections_opened: u64,
     /// Connections that could not be opened.

@@ -1,59 +1,97 @@
 //! The registry: which server has hbase:meta, and which one is the master.
 
-mod servers;
+mod endpoints;
+mod refresher;
 mod zookeeper;
 
 use std::fmt;
+use std::sync::Arc;
 
+use hblite_model::Exception;
 use hblite_wire::pb;
 use tokio::time::Instant;
 
+use self::endpoints::Endpoints;
+use self::refresher::Refresher;
 use crate::error::CallError;
 use crate::rpc::Rpc;
-use crate::settings::ClientSettings;
 use crate::url::{ClusterAddress, ServerAddress};
+
+/// The server that is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// The one that has hbase:meta.
+    Meta,
+    /// The active master.
+    Master,
+}
+
+impl Wanted {
+    /// The error when the registry answered, but knows no such server.
+    fn absent(self, why: String) -> CallError {
+        let exception = match self {
+            Self::Meta => Exception::Io,
+            Self::Master => Exception::MasterNotRunning,
+        };
+        CallError::NotRegistered { exception, why }
+    }
+
+    /// The error when the registry did not answer.
+    fn unanswered(why: String) -> CallError {
+        CallError::NotRegistered { exception: Exception::Io, why }
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Meta => "hbase:meta",
+            Self::Master => "the master",
+        })
+    }
+}
 
 /// A cluster's registry.
 #[derive(Debug)]
 pub(crate) struct Registry {
-    address: ClusterAddress,
+    rpc: Arc<Rpc>,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    Servers { endpoints: Arc<Endpoints>, refresher: Refresher },
+    ZooKeeper { quorum: Vec<ServerAddress>, parent: String },
 }
 
 impl Registry {
-    pub(crate) fn new(address: ClusterAddress) -> Self {
-        Self { address }
+    pub(crate) fn new(address: ClusterAddress, rpc: Arc<Rpc>) -> Self {
+        let place = match address {
+            ClusterAddress::Rpc { servers } => {
+                let endpoints = Arc::new(Endpoints::new(servers, Arc::clone(&rpc)));
+                Place::Servers { endpoints, refresher: Refresher::default() }
+            }
+            ClusterAddress::ZooKeeper { quorum, parent } => Place::ZooKeeper { quorum, parent },
+        };
+        Self { rpc, place }
     }
 
-    /// The server of hbase:meta.
-    pub(crate) async fn meta(
+    /// The address of a server.
+    ///
+    /// # Errors
+    /// [`CallError::NotRegistered`], with what was tried.
+    pub(crate) async fn find(
         &self,
-        rpc: &Rpc,
-        settings: &ClientSettings,
+        wanted: Wanted,
         deadline: Instant,
     ) -> Result<ServerAddress, CallError> {
-        match &self.address {
-            ClusterAddress::Rpc { servers } => {
-                servers::meta(rpc, servers, settings, deadline).await
+        match &self.place {
+            Place::Servers { endpoints, refresher } => {
+                refresher.start(endpoints, &self.rpc.settings().registry);
+                endpoints.find(wanted, deadline).await
             }
-            ClusterAddress::ZooKeeper { quorum, parent } => {
-                zookeeper::meta(quorum, parent, settings, deadline).await
-            }
-        }
-    }
-
-    /// The active master.
-    pub(crate) async fn master(
-        &self,
-        rpc: &Rpc,
-        settings: &ClientSettings,
-        deadline: Instant,
-    ) -> Result<ServerAddress, CallError> {
-        match &self.address {
-            ClusterAddress::Rpc { servers } => {
-                servers::master(rpc, servers, settings, deadline).await
-            }
-            ClusterAddress::ZooKeeper { quorum, parent } => {
-                zookeeper::master(quorum, parent, settings, deadline).await
+            Place::ZooKeeper { quorum, parent } => {
+                zookeeper::find(quorum, parent, wanted, self.rpc.settings(), deadline).await
             }
         }
     }
@@ -64,11 +102,11 @@ impl fmt::Display for Registry {
         let list = |servers: &[ServerAddress]| {
             servers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
         };
-        match &self.address {
-            ClusterAddress::Rpc { servers } => write!(f, "hbase+rpc://{}", list(servers)),
-            ClusterAddress::ZooKeeper { quorum, parent } => {
-                write!(f, "hbase://{}{parent}", list(quorum))
+        match &self.place {
+            Place::Servers { endpoints, .. } => {
+                write!(f, "hbase+rpc://{}", list(endpoints.configured()))
             }
+            Place::ZooKeeper { quorum, parent } => write!(f, "hbase://{}{parent}", list(quorum)),
         }
     }
 }
@@ -81,20 +119,26 @@ fn address(name: Option<pb::ServerName>) -> Option<ServerAddress> {
 }
 
 /// The servers in random order, so that clients spread over them.
-fn shuffled(servers: &[ServerAddress]) -> Vec<&ServerAddress> {
-    let mut servers: Vec<&ServerAddress> = servers.iter().collect();
+fn shuffled(servers: &[ServerAddress]) -> Vec<ServerAddress> {
+    let mut servers = servers.to_vec();
     fastrand::shuffle(&mut servers);
     servers
 }
 
-/// The error when no server answered: what was tried, and the results.
-fn none_answered(what: &str, tried: Vec<(&ServerAddress, CallError)>) -> CallError {
-    let why = |(server, error): (&ServerAddress, CallError)| {
+/// The error when no server had the answer: what was tried, and the results. `place` names where
+/// the answer should be.
+fn none_answered(wanted: Wanted, place: &str, tried: Vec<(ServerAddress, CallError)>) -> CallError {
+    let is_known_absent = tried.iter().any(|(_, error)| match error {
+        CallError::NotRegistered { exception, .. } => *exception != Exception::Io,
+        _ => false,
+    });
+    let why = |(server, error): (ServerAddress, CallError)| {
         let error = hblite_model::Error::from(error);
         let text = error.message();
         let server = server.to_string();
         if text.contains(&server) { text.to_owned() } else { format!("{server}: {text}") }
     };
     let tried: Vec<String> = tried.into_iter().map(why).collect();
-    CallError::Nowhere(format!("no server says where {what} is: {}", tried.join("; ")))
+    let why = format!("no server says where {place} is: {}", tried.join("; "));
+    if is_known_absent { wanted.absent(why) } else { Wanted::unanswered(why) }
 }

@@ -16,7 +16,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 
-use super::{address, none_answered, shuffled};
+use super::{Wanted, address, none_answered, shuffled};
 use crate::error::CallError;
 use crate::settings::ClientSettings;
 use crate::url::ServerAddress;
@@ -39,43 +39,30 @@ struct ServerNode {
     server: Option<pb::ServerName>,
 }
 
-/// The server of hbase:meta.
-pub(super) async fn meta(
+/// The server that is wanted.
+pub(super) async fn find(
     quorum: &[ServerAddress],
     parent: &str,
+    wanted: Wanted,
     settings: &ClientSettings,
     deadline: Instant,
 ) -> Result<ServerAddress, CallError> {
-    read_server(quorum, &format!("{parent}/meta-region-server"), settings, deadline).await
-}
-
-/// The active master.
-pub(super) async fn master(
-    quorum: &[ServerAddress],
-    parent: &str,
-    settings: &ClientSettings,
-    deadline: Instant,
-) -> Result<ServerAddress, CallError> {
-    read_server(quorum, &format!("{parent}/master"), settings, deadline).await
-}
-
-async fn read_server(
-    quorum: &[ServerAddress],
-    path: &str,
-    settings: &ClientSettings,
-    deadline: Instant,
-) -> Result<ServerAddress, CallError> {
-    let mut tried = Vec::new();
+    let node = match wanted {
+        Wanted::Meta => "meta-region-server",
+        Wanted::Master => "master",
+    };
+    let (path, mut tried) = (format!("{parent}/{node}"), Vec::new());
     for server in shuffled(quorum) {
         let deadline = deadline.min(Instant::now() + settings.zookeeper_timeout);
-        let read = timeout_at(deadline, read_node(server, path)).await;
-        let late = || CallError::Nowhere(format!("ZooKeeper at {server} did not answer in time"));
+        let read = timeout_at(deadline, read_node(&server, &path)).await;
+        let late = || Wanted::unanswered(format!("ZooKeeper at {server} did not answer in time"));
         match read.unwrap_or_else(|_| Err(late())) {
             Ok(Some(data)) => match server_of(&data) {
                 Some(found) => return Ok(found),
                 None => {
                     let why = format!("{path} does not contain what HBase writes there");
-                    tried.push((server, CallError::Malformed { server: server.clone(), why }));
+                    let error = CallError::Malformed { server: server.clone(), why };
+                    tried.push((server, error));
                 }
             },
             Ok(None) => {
@@ -83,12 +70,12 @@ async fn read_server(
                     "ZooKeeper at {server} has no {path}: HBase is starting, or \
                      uses another zookeeper.znode.parent"
                 );
-                tried.push((server, CallError::Nowhere(why)));
+                tried.push((server, wanted.absent(why)));
             }
             Err(error) => tried.push((server, error)),
         }
     }
-    Err(none_answered(path, tried))
+    Err(none_answered(wanted, &path, tried))
 }
 
 fn server_of(data: &[u8]) -> Option<ServerAddress> {

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hblite_model::{
     Action, ActionResult, CheckAndMutateResult, Error, Mutation, Result, RowResult, TableName,
@@ -13,6 +14,7 @@ use hblite_model::{
 use hblite_wire::cell_block::CellReader;
 use hblite_wire::{convert, pb};
 use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
 
 use super::CODEC;
 use super::region_call::method_of;
@@ -165,7 +167,7 @@ impl Batch<'_> {
     async fn attempt(&self, indexes: &[usize], retries: &Retries, results: &mut Results) -> Failed {
         let (servers, mut failed) = self.group(indexes, retries).await;
         let mut calls = JoinSet::new();
-        for (server, regions) in servers {
+        for ((server, wait), regions) in servers {
             let indexes = || regions.iter().flat_map(|(_, indexes)| indexes.iter().copied());
             match self.request(server, &regions) {
                 Ok(request) => {
@@ -174,6 +176,10 @@ impl Batch<'_> {
                     let limit = retries.limit();
                     calls.spawn(async move {
                         let Request { server, message, cells, parts } = request;
+                        if !wait.is_zero() {
+                            shared.rpc.counters().delayed_requests.increment();
+                            sleep_until(limit.deadline.min(Instant::now() + wait)).await;
+                        }
                         let answer =
                             shared.rpc.call(&server, method, &message, &cells, limit).await;
                         (parts, answer)
@@ -191,12 +197,13 @@ impl Batch<'_> {
         failed
     }
 
-    /// The actions by server and region. Also returns those whose region is not known.
+    /// The actions by region, and the regions by server and by how long their requests wait. Also
+    /// returns the actions whose region is not known.
     async fn group(
         &self,
         indexes: &[usize],
         retries: &Retries,
-    ) -> (BTreeMap<ServerAddress, Vec<OfRegion>>, Failed) {
+    ) -> (BTreeMap<(ServerAddress, Duration), Vec<OfRegion>>, Failed) {
         let mut failed = Failed::new();
         let mut regions: BTreeMap<Vec<u8>, OfRegion> = BTreeMap::new();
         for index in indexes {
@@ -211,9 +218,11 @@ impl Batch<'_> {
                 Err(error) => failed.push((*index, error)),
             }
         }
-        let mut servers: BTreeMap<ServerAddress, Vec<OfRegion>> = BTreeMap::new();
+        let mut servers: BTreeMap<_, Vec<OfRegion>> = BTreeMap::new();
         for of_region in regions.into_values() {
-            servers.entry(of_region.0.server.clone()).or_default().push(of_region);
+            let location = &of_region.0;
+            let key = (location.server.clone(), self.shared.pushback.wait(location));
+            servers.entry(key).or_default().push(of_region);
         }
         (servers, failed)
     }
@@ -260,6 +269,8 @@ impl Batch<'_> {
                 return;
             }
         };
+        let locations = parts.iter().map(|part| &*part.location);
+        self.shared.pushback.note(answer.message.region_statistics.as_ref(), locations);
         let mut cells = CellReader::new(&answer.cells);
         let mut answers = answer.message.region_action_result.iter();
         for part in parts {

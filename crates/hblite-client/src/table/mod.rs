@@ -10,8 +10,10 @@ mod batch;
 mod endpoint;
 mod limit;
 mod region_call;
-mod scan;
+mod regions_scan;
+mod result_scanner;
 mod scan_region;
+mod timeline;
 
 use std::sync::Arc;
 
@@ -22,9 +24,10 @@ use hblite_model::{
 use hblite_wire::cell_block::{CellReader, Codec};
 use hblite_wire::{convert, pb};
 
-pub use self::scan::ResultScanner;
+pub use self::result_scanner::ResultScanner;
 
 use self::region_call::RegionCall;
+use self::timeline::Replicas;
 use crate::error::Thrown;
 use crate::locator::Location;
 use crate::rpc::Answer;
@@ -88,7 +91,8 @@ impl Table {
             Ok((pb::GetRequest { region, get: message.clone() }, Vec::new()))
         };
         let call = RegionCall { table: &self.name, row: get.row(), method: "Get", request };
-        call.run(&self.shared, |_: &Location, answer: Answer<pb::GetResponse>| {
+        let replicas = Replicas::of(get.as_scan(), self.shared.settings.primary_get_timeout);
+        call.run_on(replicas, &self.shared, |_: &Location, answer: Answer<pb::GetResponse>| {
             let result = answer.message.result.unwrap_or_default();
             Ok(read(result, &mut CellReader::new(&answer.cells))?)
         })
@@ -261,7 +265,9 @@ impl Table {
             Ok((request, cells))
         };
         let call = RegionCall { table: &self.name, row: mutations.row(), method: "Multi", request };
-        call.run(&self.shared, |_: &Location, answer: Answer<pb::MultiResponse>| {
+        call.run(&self.shared, |location: &Location, answer: Answer<pb::MultiResponse>| {
+            let statistics = answer.message.region_statistics.as_ref();
+            self.shared.pushback.note(statistics, std::iter::once(location));
             let results = answer.message.region_action_result;
             let Some(result) = results.into_iter().next() else {
                 return Err(Error::do_not_retry("an answer without a result").into());

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use hblite_model::{Error, TableName};
 use prost::Message;
 
+use super::timeline::{Replicas, first_answer};
 use crate::error::CallError;
 use crate::locator::{LocateKind, Location};
 use crate::retry::Retries;
-use crate::rpc::{Answer, Limit, Method, Rpc, Service};
+use crate::rpc::{Answer, Limit, Method, Service};
 use crate::shared::Shared;
 
 /// `Get`, `Mutate`, `Multi` or `ExecService` with its message for a region.
@@ -33,11 +34,13 @@ impl<F> RegionCall<'_, F> {
         Q: Message,
         M: Message + Default,
     {
-        shared.counted(self.attempts(shared, read).await)
+        self.run_on(Replicas::PRIMARY, shared, read).await
     }
 
-    async fn attempts<Q, M, T>(
+    /// Like [`RegionCall::run`], on replicas of the region.
+    pub(super) async fn run_on<Q, M, T>(
         &self,
+        replicas: Replicas,
         shared: &Shared,
         read: impl Fn(&Location, Answer<M>) -> Result<T, CallError>,
     ) -> Result<T, Error>
@@ -47,37 +50,60 @@ impl<F> RegionCall<'_, F> {
         M: Message + Default,
     {
         let mut retries = Retries::new(&shared.rpc);
-        loop {
-            let deadline = retries.deadline();
-            let found =
-                shared.locator.locate(self.table, self.row, LocateKind::Current, deadline).await;
-            let error = match found {
-                Ok(location) => {
-                    let limit = retries.limit();
-                    let answer = self.once(&shared.rpc, &location, limit).await;
-                    match answer.and_then(|answer| read(&location, answer)) {
-                        Ok(value) => return Ok(value),
-                        Err(error) => {
-                            shared.locator.learn(&location, &error).await;
-                            error
-                        }
-                    }
-                }
+        let done = loop {
+            let limit = retries.limit();
+            let error = match self.attempt(replicas, shared, limit, &read).await {
+                Ok(value) => break Ok(value),
                 Err(error) => error,
             };
-            if error.is_not_serving() {
-                shared.locator.check_in_service(self.table, deadline).await?;
+            if error.is_not_serving()
+                && let Err(error) =
+                    shared.locator.check_in_service(self.table, limit.deadline).await
+            {
+                break Err(error);
             }
-            retries.after(error).await?;
+            if let Err(error) = retries.after(error).await {
+                break Err(error);
+            }
+        };
+        shared.counted(done)
+    }
+
+    async fn attempt<Q, M, T>(
+        &self,
+        replicas: Replicas,
+        shared: &Shared,
+        limit: Limit,
+        read: &impl Fn(&Location, Answer<M>) -> Result<T, CallError>,
+    ) -> Result<T, CallError>
+    where
+        F: Fn(&Location) -> Result<(Q, Vec<u8>), Error>,
+        Q: Message,
+        M: Message + Default,
+    {
+        let (kind, deadline) = (LocateKind::Current, limit.deadline);
+        let locator = &shared.locator;
+        match replicas {
+            Replicas::One(id) => {
+                let found = locator.locate_replica(self.table, self.row, kind, id, deadline).await;
+                self.once(shared, &found?, limit, read).await
+            }
+            Replicas::Any { after } => {
+                let found = locator.locate(self.table, self.row, kind, deadline).await?;
+                let call = |location| self.once(shared, location, limit, read);
+                let others = found.replicas.iter().map(call).collect();
+                first_answer(shared.rpc.counters(), after, call(&found), others).await
+            }
         }
     }
 
-    async fn once<Q, M>(
+    async fn once<Q, M, T>(
         &self,
-        rpc: &Rpc,
+        shared: &Shared,
         location: &Arc<Location>,
         limit: Limit,
-    ) -> Result<Answer<M>, CallError>
+        read: &impl Fn(&Location, Answer<M>) -> Result<T, CallError>,
+    ) -> Result<T, CallError>
     where
         F: Fn(&Location) -> Result<(Q, Vec<u8>), Error>,
         Q: Message,
@@ -85,7 +111,12 @@ impl<F> RegionCall<'_, F> {
     {
         let method = method_of(self.table, self.method);
         let (message, cells) = (self.request)(location)?;
-        rpc.call(&location.server, method, &message, &cells, limit).await
+        let answer = shared.rpc.call(&location.server, method, &message, &cells, limit).await;
+        let result = answer.and_then(|answer| read(location, answer));
+        if let Err(error) = &result {
+            shared.locator.learn(location, error).await;
+        }
+        result
     }
 }
 

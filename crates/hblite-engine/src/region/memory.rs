@@ -20,6 +20,17 @@ impl Region {
         self.stores.iter().map(|store| store.memstore().size().heap_size).sum()
     }
 
+    /// How full the memory for writes is, in percent: that of this region compared with the size at
+    /// which it is flushed, and that of all regions compared with its limit.
+    pub(crate) fn memstore_load_percent(&self) -> (usize, usize) {
+        let percent = |used: usize, of: usize| (used.saturating_mul(100) / of.max(1)).min(100);
+        let total = self.context.options.memstore_total_size_bytes;
+        (
+            percent(self.memstore_size_bytes(), self.settings.flush_size_bytes),
+            percent(self.context.memory.bytes(), total),
+        )
+    }
+
     /// The memory charged for cells that are in no snapshot. Every write reads it, so no lock of
     /// the memstores is taken.
     fn active_size_bytes(&self) -> usize {

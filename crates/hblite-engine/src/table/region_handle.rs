@@ -81,6 +81,12 @@ impl RegionHandle {
         self.region.memstore_size_bytes()
     }
 
+    /// How full the memory for writes is, in percent: that of this region compared with the size at
+    /// which it is flushed, and that of all regions compared with its limit.
+    pub fn memstore_load_percent(&self) -> (usize, usize) {
+        self.region.memstore_load_percent()
+    }
+
     /// The files of each family.
     pub fn store_files(&self) -> Vec<StoreFiles> {
         let stores = self.region.stores().iter().map(|store| {

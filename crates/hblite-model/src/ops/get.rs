@@ -1,7 +1,7 @@
 //! Reads one row.
 
 use super::mutation::check_row;
-use super::{ColumnSelection, Scan, TimeRange};
+use super::{ColumnSelection, Consistency, Scan, TimeRange};
 use crate::error::{Error, Exception, Result};
 use crate::filter::Filter;
 
@@ -79,6 +79,19 @@ impl Get {
         Self { scan: self.scan.with_family_offset(cells) }
     }
 
+    /// Whether a replica of the region on a cluster may answer. A directory has only the region
+    /// itself, so there it changes nothing.
+    #[must_use]
+    pub fn with_consistency(self, consistency: Consistency) -> Self {
+        Self { scan: self.scan.with_consistency(consistency) }
+    }
+
+    /// With [`Consistency::Timeline`], reads only the replica with this id; 0 is the region itself.
+    #[must_use]
+    pub fn with_replica_id(self, id: u16) -> Self {
+        Self { scan: self.scan.with_replica_id(id) }
+    }
+
     /// The row.
     pub fn row(&self) -> &[u8] {
         self.scan.start_row()
@@ -112,6 +125,16 @@ impl Get {
     /// Cells skipped at the beginning of each family.
     pub fn family_offset(&self) -> u32 {
         self.scan.family_offset()
+    }
+
+    /// Whether a replica may answer.
+    pub fn consistency(&self) -> Consistency {
+        self.scan.consistency()
+    }
+
+    /// The only replica that may answer; `None` for any.
+    pub fn replica_id(&self) -> Option<u16> {
+        self.scan.replica_id()
     }
 
     /// The scan of one row that answers this get.

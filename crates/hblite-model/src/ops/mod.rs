@@ -7,6 +7,7 @@
 mod action;
 mod check_and_mutate;
 mod columns;
+mod consistency;
 mod durability;
 mod get;
 #[cfg(feature = "serde")]
@@ -23,6 +24,7 @@ mod value;
 pub use action::{Action, ActionResult};
 pub use check_and_mutate::{CheckAndMutate, CheckAndMutateResult, Condition};
 pub use columns::{ColumnSelection, Qualifiers};
+pub use consistency::Consistency;
 pub use durability::Durability;
 pub use get::Get;
 pub use mutation::{Append, Delete, Increment, Mutation, MutationKind, Put};

@@ -11,18 +11,25 @@ use crate::error::Result;
 pub struct RowResult {
     cells: CellBuffer,
     may_have_more_cells: bool,
+    is_stale: bool,
 }
 
 impl RowResult {
     /// A result from these cells, which must belong to one row and be in order.
     pub fn new(cells: CellBuffer) -> Self {
-        Self { cells, may_have_more_cells: false }
+        Self { cells, may_have_more_cells: false, is_stale: false }
     }
 
     /// Sets whether this is a partial result, whose row may continue in the next one.
     #[must_use]
     pub fn with_more_cells(self, may_have_more_cells: bool) -> Self {
         Self { may_have_more_cells, ..self }
+    }
+
+    /// Sets whether a replica answered.
+    #[must_use]
+    pub fn with_stale(self, is_stale: bool) -> Self {
+        Self { is_stale, ..self }
     }
 
     /// Whether the row has no cells.
@@ -35,9 +42,20 @@ impl RowResult {
         self.cells.len()
     }
 
+    /// The size of the cells, in bytes.
+    pub fn size_bytes(&self) -> usize {
+        self.cells.size_bytes()
+    }
+
     /// Whether the row may continue in the next result (`mayHaveMoreCellsInRow`).
     pub fn may_have_more_cells(&self) -> bool {
         self.may_have_more_cells
+    }
+
+    /// Whether a replica that may lag behind its region answered; see
+    /// [`Consistency::Timeline`](crate::Consistency::Timeline).
+    pub fn is_stale(&self) -> bool {
+        self.is_stale
     }
 
     /// The row; empty if there are no cells.

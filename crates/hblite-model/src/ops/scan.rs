@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use super::{ColumnSelection, TimeRange};
+use super::{ColumnSelection, Consistency, TimeRange};
 use crate::bytes::next_after_prefix;
 use crate::cell::key::ROW_LENGTH_MAX;
 use crate::direction::Direction;
@@ -43,6 +43,9 @@ pub struct Scan {
     allows_partial_results: bool,
     loads_families_on_demand: bool,
     caches_blocks: bool,
+    consistency: Consistency,
+    replica_id: Option<u16>,
+    async_prefetch: Option<bool>,
     is_get: bool,
 }
 
@@ -69,6 +72,9 @@ impl Default for Scan {
             allows_partial_results: false,
             loads_families_on_demand: true,
             caches_blocks: true,
+            consistency: Consistency::Strong,
+            replica_id: None,
+            async_prefetch: None,
             is_get: false,
         }
     }
@@ -287,6 +293,26 @@ impl Scan {
     pub fn with_cache_blocks(self, cache: bool) -> Self {
         Self { caches_blocks: cache, ..self }
     }
+
+    /// Whether replicas of regions on a cluster may answer. A directory has only the regions
+    /// themselves, so there it changes nothing.
+    #[must_use]
+    pub fn with_consistency(self, consistency: Consistency) -> Self {
+        Self { consistency, ..self }
+    }
+
+    /// With [`Consistency::Timeline`], reads only the replica with this id; 0 is the region itself.
+    #[must_use]
+    pub fn with_replica_id(self, id: u16) -> Self {
+        Self { replica_id: Some(id), ..self }
+    }
+
+    /// Whether the next rows are fetched from a cluster while the caller processes those before
+    /// them. The default is the client's setting `hbase.client.scanner.async.prefetch`.
+    #[must_use]
+    pub fn with_async_prefetch(self, prefetch: bool) -> Self {
+        Self { async_prefetch: Some(prefetch), ..self }
+    }
 }
 
 /// The scan's settings.
@@ -394,6 +420,21 @@ impl Scan {
     /// Whether families are loaded on demand.
     pub fn loads_families_on_demand(&self) -> bool {
         self.loads_families_on_demand
+    }
+
+    /// Whether replicas may answer.
+    pub fn consistency(&self) -> Consistency {
+        self.consistency
+    }
+
+    /// The only replica that may answer; `None` for any.
+    pub fn replica_id(&self) -> Option<u16> {
+        self.replica_id
+    }
+
+    /// Whether rows are fetched in advance; `None` to leave it to the client's settings.
+    pub fn async_prefetch(&self) -> Option<bool> {
+        self.async_prefetch
     }
 
     /// Whether the scan answers a get.

@@ -1,8 +1,9 @@
 //! Gets and scans.
 
 use bytes::Bytes;
-use hblite_model::{Error, Exception, Get, Result, Scan};
+use hblite_model::{Consistency, Error, Exception, Get, Result, Scan};
 
+use super::read_message::TIMELINE;
 use super::{attribute, filter, natural, time_range};
 use crate::pb;
 
@@ -11,8 +12,9 @@ use crate::pb;
 /// # Errors
 /// As [`filter()`] and [`time_range`]; those of [`Get::check`].
 pub fn get(message: &pb::Get) -> Result<Get> {
-    let mut get =
-        Get::new(&message.row).with_versions(message.max_versions.map_or(1, |max| max as i32));
+    let mut get = Get::new(&message.row)
+        .with_versions(message.max_versions.map_or(1, |max| max as i32))
+        .with_consistency(consistency(message.consistency));
     for column in &message.column {
         if column.qualifier.is_empty() {
             get = get.with_family(&column.family);
@@ -73,7 +75,8 @@ pub fn scan(message: &pb::Scan) -> Result<(Scan, ScanSettings)> {
         .with_batch(natural(message.batch_size).unwrap_or(0) as usize)
         .with_family_offset(natural(message.store_offset).unwrap_or(0))
         .with_families_on_demand(message.load_column_families_on_demand.unwrap_or(true))
-        .with_cache_blocks(message.cache_blocks.unwrap_or(true));
+        .with_cache_blocks(message.cache_blocks.unwrap_or(true))
+        .with_consistency(consistency(message.consistency));
     if let Some(limit) = natural(message.store_limit) {
         scan = scan.with_family_limit(limit);
     }
@@ -105,6 +108,13 @@ pub fn scan(message: &pb::Scan) -> Result<(Scan, ScanSettings)> {
         needs_cursor: message.need_cursor_result.unwrap_or(false),
     };
     Ok((scan, settings))
+}
+
+fn consistency(number: Option<i32>) -> Consistency {
+    match number {
+        Some(TIMELINE) => Consistency::Timeline,
+        _ => Consistency::Strong,
+    }
 }
 
 /// How Java writes a boolean (`Bytes.toBytes(boolean)`).

@@ -1,7 +1,7 @@
 //! Gets and scans as messages: the inverse of `read`.
 
 use bytes::Bytes;
-use hblite_model::{ColumnSelection, Get, Qualifiers, Result, Scan, TimeRange};
+use hblite_model::{ColumnSelection, Consistency, Get, Qualifiers, Result, Scan, TimeRange};
 
 use super::{filter_message, time_range_message};
 use crate::pb;
@@ -24,6 +24,7 @@ pub fn get_message(get: &Get) -> Result<pb::Get> {
         cache_blocks: Some(scan.caches_blocks()),
         store_limit: get.family_limit(),
         store_offset: Some(get.family_offset()),
+        consistency: consistency(scan),
         cf_time_range: family_time_ranges(scan),
         load_column_families_on_demand: Some(scan.loads_families_on_demand()),
         ..pb::Get::default()
@@ -54,10 +55,18 @@ pub fn scan_message(scan: &Scan) -> Result<pb::Scan> {
         store_limit: scan.family_limit(),
         store_offset: Some(scan.family_offset()),
         load_column_families_on_demand: Some(scan.loads_families_on_demand()),
+        consistency: consistency(scan),
         caching: scan.caching(),
         allow_partial_results: Some(scan.allows_partial_results()),
         ..pb::Scan::default()
     })
+}
+
+/// `Consistency.TIMELINE`.
+pub(super) const TIMELINE: i32 = 1;
+
+fn consistency(scan: &Scan) -> Option<i32> {
+    (scan.consistency() == Consistency::Timeline).then_some(TIMELINE)
 }
 
 fn columns(columns: &ColumnSelection) -> Vec<pb::Column> {

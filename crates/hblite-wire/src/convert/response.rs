@@ -17,7 +17,9 @@ pub fn result_from(message: &pb::Result, cells: &mut CellReader<'_>) -> Result<R
     }
     let count = usize::try_from(message.associated_cell_count.unwrap_or(0)).unwrap_or(0);
     push_cells(&mut buffer, count, cells)?;
-    Ok(RowResult::new(buffer).with_more_cells(message.partial.unwrap_or(false)))
+    Ok(RowResult::new(buffer)
+        .with_more_cells(message.partial.unwrap_or(false))
+        .with_stale(message.stale.unwrap_or(false)))
 }
 
 /// The rows in an answer to a scan, in order.
@@ -25,14 +27,18 @@ pub fn result_from(message: &pb::Result, cells: &mut CellReader<'_>) -> Result<R
 /// # Errors
 /// As [`result_from`].
 pub fn rows_from(message: &pb::ScanResponse, cells: &mut CellReader<'_>) -> Result<Vec<RowResult>> {
+    let is_stale = message.stale.unwrap_or(false);
     if message.cells_per_result.is_empty() {
-        return message.results.iter().map(|result| result_from(result, cells)).collect();
+        let row = |result| Ok(result_from(result, cells)?.with_stale(is_stale));
+        return message.results.iter().map(row).collect();
     }
     let partial = |index: usize| message.partial_flag_per_result.get(index).copied();
     let rows = message.cells_per_result.iter().enumerate().map(|(index, count)| {
         let mut buffer = CellBuffer::new();
         push_cells(&mut buffer, *count as usize, cells)?;
-        Ok(RowResult::new(buffer).with_more_cells(partial(index).unwrap_or(false)))
+        Ok(RowResult::new(buffer)
+            .with_more_cells(partial(index).unwrap_or(false))
+            .with_stale(is_stale))
     });
     rows.collect()
 }
@@ -98,4 +104,27 @@ fn push_cell(buffer: &mut CellBuffer, cell: &pb::Cell) -> Result<()> {
     let timestamp = cell.timestamp.unwrap_or(0) as i64;
     buffer.push_parts(&row, &family, &qualifier, timestamp, code, &value);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_replicas_are_stale() {
+        let result = pb::Result { stale: Some(true), ..pb::Result::default() };
+        assert!(result_from(&result, &mut CellReader::new(&[])).unwrap().is_stale());
+        let fresh = pb::Result::default();
+        assert!(!result_from(&fresh, &mut CellReader::new(&[])).unwrap().is_stale());
+        // Scans say it once for all rows, in whichever form these are.
+        let in_message = pb::ScanResponse { results: vec![fresh.clone()], ..Default::default() };
+        let in_block = pb::ScanResponse { cells_per_result: vec![0], ..Default::default() };
+        for message in [in_message, in_block] {
+            for stale in [None, Some(false), Some(true)] {
+                let message = pb::ScanResponse { stale, ..message.clone() };
+                let rows = rows_from(&message, &mut CellReader::new(&[])).unwrap();
+                assert_eq!(rows[0].is_stale(), stale.unwrap_or(false));
+            }
+        }
+    }
 }

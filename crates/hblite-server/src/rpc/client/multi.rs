@@ -108,11 +108,32 @@ fn carry_out(
             response.processed = result.processed.or(response.processed);
         }
         response.region_action_result.push(result);
+        if cluster.options.client_backpressure {
+            report_load(cluster, &action.region, &mut response);
+        }
     }
     if is_old_condition && request.region_action.is_empty() {
         response.processed = Some(true);
     }
     call.answer_with(&response, multi.results).map(Some)
+}
+
+/// Adds the load of a region to the answer, unless the region has gone.
+fn report_load(
+    cluster: &Cluster,
+    specifier: &pb::RegionSpecifier,
+    response: &mut pb::MultiResponse,
+) {
+    let Some(region) = cluster.engine.region(&specifier.value) else { return };
+    let (memstore, heap) = region.memstore_load_percent();
+    let percent = |percent| i32::try_from(percent).ok();
+    let statistics = response.region_statistics.get_or_insert_default();
+    statistics.region.push(specifier.clone());
+    statistics.stat.push(pb::RegionLoadStats {
+        mem_store_load: percent(memstore),
+        heap_occupancy: percent(heap),
+        compaction_pressure: None,
+    });
 }
 
 struct Multi<'m> {

@@ -11,13 +11,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hblite_model::{
-    Direction, RegionInfo, Result, RowResult, Scan, ScanStep, TableName, row_bound,
-};
+use hblite_model::{Direction, RegionInfo, Result, RowResult, Scan, TableName, row_bound};
 use tokio::runtime::Handle;
 
 use super::assemble::Assembler;
 use super::scan_region::{Fetched, RegionScanner, Wanted};
+use super::timeline::{Replicas, first_answer};
 use crate::error::CallError;
 use crate::locator::{LocateKind, Location};
 use crate::retry::Retries;
@@ -29,11 +28,11 @@ const SEARCH_MIN: Duration = Duration::from_millis(500);
 /// Time limit for closing a dropped scanner.
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
 
-/// The rows of a scan.
+/// A scan across regions, which fetches results on request.
 ///
 /// Dropping it closes the scanner on its server.
 #[derive(Debug)]
-pub struct ResultScanner {
+pub(super) struct RegionsScan {
     shared: Arc<Shared>,
     table: TableName,
     scan: Scan,
@@ -55,7 +54,7 @@ struct Border {
     is_inclusive: bool,
 }
 
-impl ResultScanner {
+impl RegionsScan {
     pub(super) async fn open(shared: Arc<Shared>, table: TableName, scan: Scan) -> Result<Self> {
         let retries = Retries::within(&shared.rpc, shared.settings.scanner_timeout);
         let start =
@@ -78,36 +77,45 @@ impl ResultScanner {
         Ok(scanner)
     }
 
-    /// The next row, or with a batch or partial results the next part of one; `None` after the
-    /// last.
+    /// Whether a call may find more than what is ready.
+    pub(super) fn has_more(&self) -> bool {
+        self.next.is_some()
+    }
+
+    /// The results that are ready.
+    pub(super) fn take_ready(&mut self) -> VecDeque<RowResult> {
+        std::mem::take(&mut self.ready)
+    }
+
+    /// Bytes of a full fetch.
+    pub(super) fn fetch_size_max_bytes(&self) -> u64 {
+        self.scan.size_max_bytes().unwrap_or(self.shared.settings.scanner_size_max_bytes)
+    }
+
+    /// Whether rows are to be fetched in advance.
+    pub(super) fn is_prefetching(&self) -> bool {
+        self.scan.async_prefetch().unwrap_or(self.shared.settings.scanner_async_prefetch)
+    }
+
+    /// Fetches results once. Returns the position of the search if no row was found.
     ///
     /// # Errors
     /// As [`Table::get`](super::Table::get). An error ends the scan.
-    pub async fn next_row(&mut self) -> Result<Option<RowResult>> {
-        loop {
-            match self.step(None).await? {
-                ScanStep::Row(row) => return Ok(Some(row)),
-                ScanStep::Cursor(_) => {}
-                ScanStep::End => return Ok(None),
-            }
+    pub(super) async fn fetch_more(&mut self, search: Option<Duration>) -> Result<Option<Vec<u8>>> {
+        let Some(border) = self.next.clone() else { return Ok(None) };
+        let fetched = self.fetch(&border, search).await;
+        let fetched = self.shared.counted(fetched);
+        if fetched.is_err() {
+            self.end();
         }
+        fetched
     }
 
-    /// Like [`ResultScanner::next_row`], but returns a cursor if the server has found no row after
-    /// about `limit`. Apache HBase's servers search for at least ten seconds
-    /// (`hbase.region.server.rpc.minimum.scan.time.limit.delta`).
+    /// Extends the lease of the open scanner.
     ///
     /// # Errors
-    /// As [`ResultScanner::next_row`].
-    pub async fn next_row_within(&mut self, limit: Duration) -> Result<ScanStep<RowResult>> {
-        self.step(Some(limit)).await
-    }
-
-    /// Extends the lease of the open scanner, for callers that process rows slowly.
-    ///
-    /// # Errors
-    /// As [`ResultScanner::next_row`]. A lost scanner is not an error: the scan opens another one.
-    pub async fn renew_lease(&mut self) -> Result<()> {
+    /// As [`RegionsScan::fetch_more`]. A lost scanner is not an error: the scan opens another one.
+    pub(super) async fn renew_lease(&mut self) -> Result<()> {
         let Some(scanner) = &mut self.scanner else { return Ok(()) };
         self.retries.renew();
         let limit = self.retries.limit();
@@ -117,26 +125,6 @@ impl ResultScanner {
                 Ok(())
             }
             other => Ok(other?),
-        }
-    }
-
-    async fn step(&mut self, search: Option<Duration>) -> Result<ScanStep<RowResult>> {
-        loop {
-            if let Some(row) = self.ready.pop_front() {
-                return Ok(ScanStep::Row(row));
-            }
-            let Some(border) = self.next.clone() else { return Ok(ScanStep::End) };
-            let fetched = self.fetch(&border, search).await;
-            match self.shared.counted(fetched) {
-                Ok(Some(cursor)) if search.is_some() && self.ready.is_empty() => {
-                    return Ok(ScanStep::Cursor(cursor));
-                }
-                Ok(_) => {}
-                Err(error) => {
-                    self.end();
-                    return Err(error);
-                }
-            }
         }
     }
 
@@ -184,24 +172,46 @@ impl ResultScanner {
             }
             return Ok((location, fetched?));
         }
-        let location = self.locate(border).await?;
+        let (scanner, fetched) = self.open_scanner(border, wanted).await?;
+        let location = Arc::clone(&scanner.location);
+        self.seen = scanner.read_point.map(|at| (location.region_name.clone(), at));
+        self.scanner = Some(scanner);
+        Ok((location, fetched))
+    }
+
+    /// Opens a scanner on the region where the scan continues, or on a replica of it.
+    async fn open_scanner(
+        &self,
+        border: &Border,
+        wanted: Wanted,
+    ) -> std::result::Result<(RegionScanner, Fetched), CallError> {
         let bound = row_bound(&border.row, border.is_inclusive);
-        let scan = self.scan.clone().with_start_bound(bound);
-        let read_point = self.read_point(&location);
-        let opened =
-            RegionScanner::open(&self.shared, Arc::clone(&location), &scan, read_point, wanted)
-                .await;
-        match opened {
-            Ok((scanner, fetched)) => {
-                self.seen = scanner.read_point.map(|at| (location.region_name.clone(), at));
-                self.scanner = Some(scanner);
-                Ok((location, fetched))
-            }
-            Err(error) => {
-                self.shared.locator.learn(&location, &error).await;
-                Err(error)
+        let scan = &self.scan.clone().with_start_bound(bound);
+        let open = |location: Arc<Location>| self.open_at(location, scan, wanted);
+        match Replicas::of(&self.scan, self.shared.settings.primary_scan_timeout) {
+            Replicas::One(id) => open(self.locate(border, id).await?).await,
+            Replicas::Any { after } => {
+                let region = self.locate(border, 0).await?;
+                let others = region.replicas.iter().cloned().map(open).collect();
+                first_answer(self.shared.rpc.counters(), after, open(region), others).await
             }
         }
+    }
+
+    async fn open_at(
+        &self,
+        location: Arc<Location>,
+        scan: &Scan,
+        wanted: Wanted,
+    ) -> std::result::Result<(RegionScanner, Fetched), CallError> {
+        let read_point = self.read_point(&location);
+        let opened =
+            RegionScanner::open(&self.shared, Arc::clone(&location), scan, read_point, wanted)
+                .await;
+        if let Err(error) = &opened {
+            self.shared.locator.learn(&location, error).await;
+        }
+        opened
     }
 
     /// The read point of the lost scanner, if the new one continues within a row: the row's cells
@@ -281,26 +291,30 @@ impl ResultScanner {
         (!is_last).then(|| Border { row: row.to_vec(), is_inclusive })
     }
 
-    async fn locate(&self, border: &Border) -> std::result::Result<Arc<Location>, CallError> {
-        let (locator, deadline) = (&self.shared.locator, self.retries.deadline());
+    async fn locate(
+        &self,
+        border: &Border,
+        replica: u16,
+    ) -> std::result::Result<Arc<Location>, CallError> {
         let Border { row, is_inclusive } = border;
         let is_reverse = self.scan.direction().is_reverse();
-        match (is_reverse, row.is_empty(), *is_inclusive) {
-            (true, true, _) | (true, false, false) => {
-                locator.locate(&self.table, row, LocateKind::Before, deadline).await
-            }
+        let after;
+        let (row, kind) = match (is_reverse, row.is_empty(), *is_inclusive) {
+            (true, true, _) | (true, false, false) => (row, LocateKind::Before),
             (false, false, false) => {
-                let after = [row, &b"\0"[..]].concat();
-                locator.locate(&self.table, &after, LocateKind::Current, deadline).await
+                after = [row, &b"\0"[..]].concat();
+                (&after, LocateKind::Current)
             }
-            _ => locator.locate(&self.table, row, LocateKind::Current, deadline).await,
-        }
+            _ => (row, LocateKind::Current),
+        };
+        let deadline = self.retries.deadline();
+        self.shared.locator.locate_replica(&self.table, row, kind, replica, deadline).await
     }
 
     async fn find_first(&mut self) -> Result<()> {
         let Some(border) = self.next.clone() else { return Ok(()) };
         loop {
-            let Err(error) = self.locate(&border).await else { return Ok(()) };
+            let Err(error) = self.locate(&border, 0).await else { return Ok(()) };
             if error.is_not_serving() {
                 let deadline = self.retries.deadline();
                 self.shared.locator.check_in_service(&self.table, deadline).await?;
@@ -331,7 +345,7 @@ impl ResultScanner {
     }
 }
 
-impl Drop for ResultScanner {
+impl Drop for RegionsScan {
     fn drop(&mut self) {
         self.close();
     }
