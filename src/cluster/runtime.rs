@@ -1,13 +1,17 @@
 //! The runtime that a connection to a cluster owns.
 
 use std::future::Future;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Waker};
 
 use hblite_model::{Error, Exception, Result};
 use tokio::runtime::{Builder, Handle};
 
 /// Number of threads that read and write sockets; the calling threads do all other work.
 const THREADS: usize = 2;
+/// More steps than asynchronous code may make before it must yield.
+const BUDGET_MAX: usize = 256;
 
 /// Runs futures while the calling thread waits.
 #[derive(Debug)]
@@ -31,15 +35,15 @@ impl Runtime {
     /// Runs a future to its end.
     ///
     /// # Errors
-    /// Those of the future; `Closed` after [`Runtime::close`]; `DoNotRetryIo` if the calling thread
-    /// belongs to an asynchronous runtime, which must not wait.
+    /// Those of the future; `Closed` after [`Runtime::close`]; `DoNotRetryIo` if the caller is
+    /// asynchronous code, which must not wait.
     pub(super) fn run<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
         let Some(tokio) = self.tokio.as_ref().filter(|_| !self.is_closed.load(Ordering::Acquire))
         else {
             let message = "the connection to the cluster is closed";
             return Err(Error::new(Exception::RegionServerStopped, message));
         };
-        if Handle::try_current().is_ok() {
+        if is_asynchronous() {
             return Err(Error::do_not_retry(
                 "the blocking API was called from asynchronous code; call it within \
                  tokio::task::spawn_blocking, or use the crate hblite-client",
@@ -52,6 +56,19 @@ impl Runtime {
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
     }
+}
+
+/// Whether this is called from asynchronous code, where waiting panics.
+///
+/// The threads of `spawn_blocking` belong to a runtime too, but may wait. What differs is that
+/// tokio gives only asynchronous code a budget.
+fn is_asynchronous() -> bool {
+    if Handle::try_current().is_err() {
+        return false;
+    }
+    let mut context = Context::from_waker(Waker::noop());
+    let mut is_used_up = || pin!(tokio::task::consume_budget()).poll(&mut context).is_pending();
+    (0..BUDGET_MAX).any(|_| is_used_up())
 }
 
 /// The last handle may be dropped in asynchronous code, which must not wait for the threads.

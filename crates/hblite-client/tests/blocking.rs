@@ -54,17 +54,43 @@ fn a_cluster_has_metrics_and_a_store_has_none() {
     assert!(hblite::open_in_memory().unwrap().client_metrics().is_none());
 }
 
+/// Both kinds of runtime.
+fn runtimes() -> [tokio::runtime::Runtime; 2] {
+    [
+        tokio::runtime::Builder::new_current_thread().build().unwrap(),
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap(),
+    ]
+}
+
 #[test]
 fn asynchronous_code_gets_an_error() {
-    let (_server, connection) = cluster();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let error = runtime.block_on(async move {
-        let error = connection.table("t").unwrap().get(&Get::new("r")).unwrap_err();
-        // The last handle is dropped within the runtime.
-        drop(connection);
-        error
-    });
-    assert!(error.message().contains("spawn_blocking"), "{error}");
+    for runtime in runtimes() {
+        let (_server, connection) = cluster();
+        let error = runtime.block_on(async move {
+            let in_task = connection.clone();
+            let get = |connection: &Connection| {
+                connection.table("t").unwrap().get(&Get::new("r")).unwrap_err()
+            };
+            let error = tokio::spawn(async move { get(&in_task) }).await.unwrap();
+            assert_eq!(error.message(), get(&connection).message());
+            // The last handle is dropped within the runtime.
+            drop(connection);
+            error
+        });
+        assert!(error.message().contains("spawn_blocking"), "{error}");
+    }
+}
+
+#[test]
+fn blocking_threads_of_a_runtime_may_call_it() {
+    for runtime in runtimes() {
+        let (_server, connection) = cluster();
+        let exists = runtime.block_on(async move {
+            let get = move || connection.table("t")?.exists(&Get::new("r"));
+            tokio::task::spawn_blocking(get).await.unwrap()
+        });
+        assert!(!exists.unwrap());
+    }
 }
 
 #[test]
