@@ -179,6 +179,14 @@ impl History {
         self.forget();
     }
 
+    /// Adds keys to the window that began at this time, if it is still kept.
+    pub(crate) fn add_keys(&mut self, start_ms: i64, keys: Vec<KeyInWindow>) {
+        if let Some(window) = self.windows.iter_mut().rfind(|window| window.start_ms == start_ms) {
+            window.keys.extend(keys);
+            window.keys.truncate(KEYS_MAX);
+        }
+    }
+
     fn forget(&mut self) {
         while self.windows.len() > self.windows_max
             || (self.loads > self.loads_max && self.windows.len() > 1)

@@ -8,10 +8,12 @@
 //! - `api` answers the page's requests: overview, tables, rows, heat map, advice, commands
 //! - `state` holds what requests share
 //! - `recorder` keeps the last hour of requests per region and sampled keys (`history`)
+//! - `written_keys` samples the keys that are written to a cluster
 //! - `heat` makes a heat map of them, `findings` names what is hot
 //! - `source` is the store, the server or the cluster that the console shows
 //!
-//! Threads: requests may come from any, concurrently. The recorder has a thread of its own.
+//! Threads: requests may come from any, concurrently. The recorder has a thread of its own, and a
+//! second one while it samples keys of a cluster.
 
 #![forbid(unsafe_code)]
 
@@ -26,6 +28,7 @@ mod recorder;
 mod source;
 mod state;
 mod token;
+mod written_keys;
 
 pub use console::{Console, ConsoleOptions};
 pub use source::Target;

@@ -1,16 +1,19 @@
 //! Reads the counters of all regions every few seconds and keeps them as a history.
 //!
-//! Threads: one, which ends when the recorder is dropped; readers lock the history.
+//! Threads: one, which ends when the recorder is dropped; readers lock the history. Another one
+//! exists while keys of a cluster are sampled, so that a server that does not answer delays only
+//! the sample.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::history::{History, KEYS_MAX, KeyInWindow};
 use crate::source::{Source, Target};
+use crate::written_keys::{self, Pace, Pick};
 
 /// How often counters are read.
 pub(crate) const PERIOD: Duration = Duration::from_secs(5);
@@ -32,6 +35,8 @@ struct Shared {
     history: Mutex<History>,
     /// Requests per sampled key; adapts to the load.
     every: AtomicU32,
+    /// Of the sample of a cluster's keys.
+    pace: Mutex<Pace>,
     /// Whether the thread should end.
     is_over: Mutex<bool>,
     end: Condvar,
@@ -42,7 +47,8 @@ impl Recorder {
     pub(crate) fn start(source: Arc<Source>, period: Duration) -> hblite::Result<Self> {
         let (is_over, end) = (Mutex::new(false), Condvar::new());
         let every = AtomicU32::new(EVERY_FIRST);
-        let shared = Arc::new(Shared { source, history: Mutex::default(), every, is_over, end });
+        let (history, pace) = (Mutex::default(), Mutex::default());
+        let shared = Arc::new(Shared { source, history, every, pace, is_over, end });
         if let Some(samples) = shared.source.connection.key_samples() {
             samples.set_every(EVERY_FIRST);
         }
@@ -63,6 +69,7 @@ impl Recorder {
     /// Reads the counters now.
     pub(crate) fn note(&self) {
         self.shared.note();
+        self.shared.sample_written_keys();
     }
 }
 
@@ -81,12 +88,15 @@ impl Drop for Recorder {
 }
 
 impl Shared {
-    fn run(&self, period: Duration) {
+    fn run(self: &Arc<Self>, period: Duration) {
         let mut is_over = self.is_over.lock();
         while !*is_over {
             let timeout = self.end.wait_for(&mut is_over, period);
             if timeout.timed_out() && !*is_over {
-                MutexGuard::unlocked(&mut is_over, || self.note());
+                MutexGuard::unlocked(&mut is_over, || {
+                    self.note();
+                    self.sample_written_keys();
+                });
             }
         }
     }
@@ -105,6 +115,44 @@ impl Shared {
         let mut history = self.history.lock();
         let keys = self.sampled_keys(&history);
         history.note(now_ms, &status.regions, calls, keys);
+    }
+
+    /// Samples the keys of the last window in another thread, if the source is a cluster.
+    fn sample_written_keys(self: &Arc<Self>) {
+        if !matches!(self.source.target, Target::Cluster(_)) {
+            return;
+        }
+        let Some(round) = self.pace.lock().begin() else { return };
+        let last = self.history.lock().windows().next_back().map(|window| {
+            ((window.start_ms, window.end_ms), written_keys::picks(&window.loads, round))
+        });
+        let (times_ms, picks) = last.unwrap_or_default();
+        if picks.is_empty() {
+            self.pace.lock().end(Duration::ZERO);
+            return;
+        }
+        let shared = Arc::clone(self);
+        let sample = move || {
+            let begun = Instant::now();
+            shared.read_written_keys(times_ms, &picks);
+            shared.pace.lock().end(begun.elapsed());
+        };
+        let thread = std::thread::Builder::new().name("hblite-sampler".to_owned());
+        if thread.spawn(sample).is_err() {
+            self.pace.lock().end(Duration::ZERO);
+        }
+    }
+
+    fn read_written_keys(&self, times_ms: (i64, i64), picks: &[Pick]) {
+        for pick in picks {
+            // A region in transition is left out.
+            if let Ok(keys) = written_keys::read(&self.source.connection, pick, times_ms) {
+                self.history.lock().add_keys(times_ms.0, keys);
+            }
+            if *self.is_over.lock() {
+                return;
+            }
+        }
     }
 
     /// Takes the sample, and changes its rate if it has too many keys or too few.

@@ -76,6 +76,15 @@ impl Source {
         self.connection.admin().status()
     }
 
+    /// Of which requests keys are sampled, for the page.
+    pub(crate) fn sampled(&self) -> &'static str {
+        match (&self.target, self.connection.key_samples()) {
+            (Target::Cluster(_), _) => "writes",
+            (_, Some(_)) => "requests",
+            (_, None) => "none",
+        }
+    }
+
     /// The servers.
     pub(crate) fn servers(&self) -> Vec<ServerName> {
         let named = |name: String, is_alive| ServerName { name, is_alive };

@@ -25,6 +25,9 @@ const TAB: &str = "\u{E004}";
 const ESCAPE: &str = "\u{E00C}";
 const DOWN: &str = "\u{E015}";
 const UP: &str = "\u{E013}";
+const SPACE: &str = " ";
+/// More presses of Tab than any page has controls.
+const STOPS_MAX: usize = 400;
 /// 2026-01-01 00:00 UTC.
 const START_MS: i64 = 1_767_225_600_000;
 
@@ -36,6 +39,8 @@ fn main() -> Done {
     every_page_fits_and_complains_of_nothing(&browser, &shown, screenshots)?;
     markup_is_shown_and_not_interpreted(&browser, &shown)?;
     tables_are_sorted_by_keys(&browser, &shown)?;
+    every_control_is_reached_by_tab(&browser, &shown)?;
+    the_focus_survives_updates(&browser, &shown)?;
     rows_are_found_by_the_form(&browser, &shown)?;
     the_map_is_walked_through_and_zoomed_by_keys(&browser, &shown)?;
     views_are_saved_as_they_are_shown(&browser, &shown)?;
@@ -208,6 +213,114 @@ fn tables_are_sorted_by_keys(browser: &Browser, shown: &Shown) -> Done {
     browser.key(TAB)?;
     let focused = browser.ask("return document.activeElement.textContent")?;
     expect(focused == json!("Skip to content"), &format!("the first stop is {focused}"))
+}
+
+/// From the top of each page, Tab stops at every control once, in the order of the page, and each
+/// stop shows that it has the focus and is not hidden below the head of the page.
+fn every_control_is_reached_by_tab(browser: &Browser, shown: &Shown) -> Done {
+    let controls =
+        "[...document.querySelectorAll('a[href], button, input, select, textarea, canvas')]
+        .filter((node) => !node.disabled && node.tabIndex >= 0 && node.checkVisibility())";
+    // The page is drawn again now and then, so nodes are known by their text.
+    let focused = "const node = document.activeElement, style = getComputedStyle(node),
+             box = node.getBoundingClientRect(), head = document.querySelector('header');
+         const isShown = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 1;
+         const isAbove = head.contains(node) || node.matches('.skip')
+             || box.bottom > head.getBoundingClientRect().bottom;
+         window.reached ??= new Set();
+         const isOver = node === document.body
+             || node.matches('.skip') && window.reached.size > 1;
+         window.reached.add(node.outerHTML.slice(0, 160));
+         return [isOver, isShown && isAbove, node.outerHTML.slice(0, 160)]";
+    for (width, size) in WIDTHS {
+        browser.resize(width, 1000)?;
+        for (page, hash) in [
+            ("overview", "#/overview"),
+            ("tables", "#/tables"),
+            ("table", "#/table?name=users"),
+            ("rows", "#/rows?table=users"),
+            ("heat", "#/heat?table=events"),
+            ("prompt", "#/prompt"),
+        ] {
+            shown.open(browser, page, hash)?;
+            if page == "heat" {
+                browser.wait_for("document.documentElement.dataset.drawn !== undefined")?;
+            }
+            let mut stops = 0;
+            loop {
+                browser.key(TAB)?;
+                let stop = browser.ask(focused)?;
+                if stop[0] == json!(true) || stops == STOPS_MAX {
+                    break;
+                }
+                stops += 1;
+                expect(
+                    stop[1] == json!(true),
+                    &format!("{page}, {size}: the focus does not show at {}", stop[2]),
+                )?;
+            }
+            let missed = browser.ask(&format!(
+                "return {controls}.map((node) => node.outerHTML.slice(0, 160))
+                     .filter((text) => !window.reached.has(text))"
+            ))?;
+            expect(
+                missed == json!([]) && stops > 5,
+                &format!("{page}, {size}: {stops} stops, without {missed}"),
+            )?;
+            browser.complains_of_nothing(page)?;
+        }
+    }
+    browser.resize(1400, 1000)
+}
+
+/// A page that is drawn again every five seconds, or that another page takes the place of, leaves
+/// the focus in the content.
+fn the_focus_survives_updates(browser: &Browser, shown: &Shown) -> Done {
+    let focused = "return document.activeElement.outerHTML.slice(0, 120)";
+    for (page, hash, link) in [
+        ("overview", "#/overview", "a[href*=\"name=\"]"),
+        ("tables", "#/tables", "a[href*=rows]"),
+        ("table", "#/table?name=users", "a[href*=start]"),
+    ] {
+        shown.open(browser, page, hash)?;
+        browser.ask(&format!(
+            "document.querySelector('main {link}').focus(); window.old = document.activeElement"
+        ))?;
+        let before = browser.ask(focused)?;
+        browser.wait_for("!window.old.isConnected")?;
+        let after = browser.ask(focused)?;
+        expect(before == after, &format!("{page}: the focus moved from {before} to {after}"))?;
+    }
+    // Enter follows the link; the next Tab continues in the content of the new page.
+    browser.key(ENTER)?;
+    browser.wait_for("document.documentElement.dataset.page === 'rows'")?;
+    let inside = "return document.getElementById('main').contains(document.activeElement)";
+    expect(browser.ask(inside)? == json!(true), "the focus is in the content of the new page")?;
+    let title = browser.ask("return document.title")?;
+    expect(title == json!("users · Rows · hblite"), &format!("the title is {title}"))?;
+    // The link at the top leaves the page where it is.
+    shown.open(browser, "tables", "#/tables")?;
+    browser.key(TAB)?;
+    browser.key(ENTER)?;
+    expect(browser.ask(inside)? == json!(true), "the link to the content leads to it")?;
+    let hash = browser.ask("return location.hash")?;
+    expect(hash == json!("#/tables"), &format!("the link to the content opened {hash}"))?;
+    // A checkbox and a button by Space, and pages of rows by Enter.
+    shown.open(browser, "rows", "#/rows?table=users&limit=5")?;
+    let row = "return document.querySelector('tbody .key').textContent";
+    browser.ask("document.querySelector('[name=reversed]').focus()")?;
+    browser.key(SPACE)?;
+    browser.key(ENTER)?;
+    browser.wait_for("location.hash.includes('reversed=1')")?;
+    browser.wait_for("document.querySelector('tbody .key')?.textContent === 'pedro'")?;
+    browser.ask("document.querySelector('[data-key=next]').focus()")?;
+    for first in ["kofi", "frank"] {
+        browser.key(SPACE)?;
+        browser.wait_for(&format!(
+            "document.querySelector('tbody .key')?.textContent === '{first}'"
+        ))?;
+    }
+    expect(browser.ask(row)? == json!("frank"), "the focus stays at the button of the next page")
 }
 
 fn rows_are_found_by_the_form(browser: &Browser, shown: &Shown) -> Done {

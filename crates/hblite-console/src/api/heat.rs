@@ -43,7 +43,7 @@ pub(super) fn heat(state: &State, query: &Query) -> Answer {
         "table": table,
         "metric": name,
         "regions": regions.len(),
-        "has_samples": state.source.connection.key_samples().is_some(),
+        "sampled": state.source.sampled(),
         "servers": servers.iter().map(|server| &server.name).collect::<Vec<_>>(),
         "ranges": ranges_json(state, &map, &regions),
         "windows": map.windows,

@@ -13,6 +13,8 @@ const health = document.getElementById("health");
 const PERIOD = 5000;
 
 const PAGES = { overview, tables, table, rows, heat, prompt };
+const TITLES = { overview: "Overview", tables: "Tables", rows: "Rows", heat: "Heat map",
+  prompt: "Prompt" };
 let current = null;
 
 /// Opens the page that the address names. A page draws itself into `root`, and again on `update`.
@@ -37,7 +39,10 @@ async function open() {
     if (page.isOpen) show(root, failure(error.message));
   }
   if (page.isOpen) {
-    main.replaceChildren(root);
+    const of = parameters.name ?? parameters.table;
+    document.title = [of, TITLES[name], "hblite"].filter(Boolean).join(" · ");
+    show(main, root);
+    scrollTo(0, 0);
     document.documentElement.dataset.page = name;
   }
 }
@@ -70,6 +75,11 @@ document.getElementById("theme").addEventListener("click", () => {
   current?.redraw?.();
 });
 
+// The address names the page, so this link must not change it.
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
 addEventListener("hashchange", open);
 setInterval(update, PERIOD);
 await open();

@@ -34,11 +34,26 @@ export const head = (title, about, ...actions) => el("div", { class: "head" },
 export const figures = (list) => el("dl", { class: "figures" }, list.map(([name, value, more]) =>
   el("div", {}, el("dt", {}, name), el("dd", {}, value, more && el("small", {}, " ", more)))));
 
-/// Replaces what is shown, and keeps the focus on the element with the same data-key.
+/// Finds in `parent` what had the focus: the same control, or a link to the same address.
+function sameAs(focused, parent) {
+  const key = focused.dataset?.key;
+  if (key) return parent.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  const href = focused.getAttribute?.("href");
+  return href && parent.querySelector(`a[href="${CSS.escape(href)}"]`);
+}
+
+/// Replaces what is shown. The focus stays where it was, or moves to the content of the page if that
+/// is gone.
 export function show(parent, ...children) {
-  const key = document.activeElement?.dataset?.key;
+  const focused = document.activeElement;
+  const wasInside = parent.contains(focused) && parent !== focused;
   parent.replaceChildren(...children.flat().filter(Boolean));
-  if (key) parent.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+  if (!wasInside) return;
+  sameAs(focused, parent)?.focus({ preventScroll: true });
+  // It is gone, or it is a button that cannot be pressed now.
+  if (document.activeElement === document.body) {
+    document.getElementById("main").focus({ preventScroll: true });
+  }
 }
 
 const sorting = new Map();

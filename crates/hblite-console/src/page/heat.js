@@ -14,6 +14,10 @@ const SCALES = {
   root: (share) => Math.sqrt(share), linear: (share) => share,
   log: (share) => Math.log1p(share * 999) / Math.log(1000),
 };
+const SAMPLED = {
+  writes: "A cluster's keys are sampled from what was written: reads are divided evenly in a region.",
+  none: "No keys are sampled here: rows of the map are whole regions.",
+};
 const TOP = 10, BOTTOM = 26, ROW = 15;
 /// Settings that stay the same from table to table.
 const kept = { metric: "requests", scale: "root", colour: "heat", pinned: null };
@@ -296,8 +300,7 @@ function legend(state) {
       state.answer.servers[server] ?? `server ${server}`))
     : [el("span", { class: "ramps" }, "0 ", ramp, ` ${amount(max)}/s`)]),
   el("span", {}, `${state.answer.ranges.length} key ranges in ${state.answer.regions} regions`),
-  state.answer.has_samples ? "" : el("span", {},
-    "Keys within regions are sampled only where hblite serves the store."));
+  el("span", {}, SAMPLED[state.answer.sampled] ?? ""));
 }
 
 // Pointer and keys -------------------------------------------------------------------------------

@@ -4,16 +4,23 @@ import { card, dataTable, el, empty, failure, figures, head, show, svg } from ".
 import { bytes, dateTime, duration, number, range, time } from "./format.js";
 import { ask, link } from "./server.js";
 
-const WIDTH = 640, HEIGHT = 190, LEFT = 46, BOTTOM = 20, TOP = 8;
+const HEIGHT = 190, LEFT = 46, BOTTOM = 20, TOP = 8;
+/// The width up to which the style has one column of cards, and what a card takes around its chart.
+const ONE_COLUMN = 900, AROUND = 50;
 
 export async function overview(page) {
   page.update = async () => draw(page, await ask("overview"));
   await page.update();
+  // Charts are drawn for the width that they have.
+  const resized = () => page.redraw();
+  addEventListener("resize", resized);
+  page.close = () => { page.isOpen = false; removeEventListener("resize", resized); };
 }
 
 function draw(page, answer) {
   target(answer);
   const redraw = () => draw(page, answer);
+  page.redraw = redraw;
   const { rates, calls } = answer;
   show(page.root,
     head("Overview", `hblite ${answer.version}, up ${duration(answer.now_ms - answer.started_at_ms)}`),
@@ -101,11 +108,13 @@ function chart(series, lines, label) {
   const step = [0.2, 0.5, 1, 2].map((part) => part * power).find((part) => most / part <= 5) ?? power;
   const max = Math.ceil(most / step) * step;
   const [from, to] = [series.end_ms[0], series.end_ms[count - 1]];
-  const x = (ms) => LEFT + (ms - from) / (to - from) * (WIDTH - LEFT - 8);
+  const whole = document.getElementById("main").clientWidth;
+  const width = Math.max(240, whole / (innerWidth > ONE_COLUMN ? 2 : 1) - AROUND);
+  const x = (ms) => LEFT + (ms - from) / (to - from) * (width - LEFT - 8);
   const y = (value) => HEIGHT - BOTTOM - value / max * (HEIGHT - BOTTOM - TOP);
   const parts = [];
   for (let tick = 0; tick <= max * 1.001; tick += step) {
-    parts.push(svg("line", { class: "rule", x1: LEFT, x2: WIDTH - 8, y1: y(tick), y2: y(tick) }),
+    parts.push(svg("line", { class: "rule", x1: LEFT, x2: width - 8, y1: y(tick), y2: y(tick) }),
       svg("text", { x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, number(tick)));
   }
   for (const share of [0, 0.5, 1]) {
@@ -114,7 +123,7 @@ function chart(series, lines, label) {
     parts.push(svg("text", { x: x(ms), y: HEIGHT - 4, "text-anchor": anchor }, time(ms)));
   }
   const picture = svg("svg", {
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", preserveAspectRatio: "none",
+    viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", preserveAspectRatio: "none",
     "aria-label": `${label}: now ${lines.map(([name]) => `${series[name].at(-1)} ${name}`).join(", ")}`,
   }, parts, lines.map(([name, colour]) => {
     const points = series[name].map((value, at) =>

@@ -123,6 +123,8 @@ async function execute(state) {
     state.at = past.length;
     state.run.disabled = false;
     state.stop.disabled = true;
+    // A button that was disabled has lost the focus.
+    if (document.activeElement === document.body) state.line.focus();
   }
 }
 

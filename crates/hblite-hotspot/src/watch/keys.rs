@@ -48,6 +48,36 @@ pub fn hot_keys(
     watched: &Watched,
     expected: &Expected,
 ) -> hblite::Result<Vec<String>> {
+    let written = written_rows(connection, watched, CELLS_MAX)?;
+    // When a row was written, and which.
+    let mut order: Vec<(i64, usize)> = Vec::new();
+    for (index, (_, times)) in written.iter().enumerate() {
+        order.extend(times.iter().map(|time| (*time, index)));
+    }
+    let rows: Vec<(Vec<u8>, u64)> =
+        written.into_iter().map(|(row, times)| (row, times.len() as u64)).collect();
+    let cells = order.len();
+    let mut lines = sentences(&rows, cells >= CELLS_MAX);
+    if cells >= CELLS_MIN {
+        order.sort_unstable();
+        lines.extend(changes(&rows, &order, watched.regions, expected));
+    }
+    Ok(lines)
+}
+
+/// The rows of a region that were written while it was watched, in key order, each with the times
+/// of its writes.
+///
+/// Stops after `writes_max` writes, with the row that has the last of them. Each row that is read
+/// counts as a read request of the region.
+///
+/// # Errors
+/// Those of the cluster.
+pub fn written_rows(
+    connection: &Connection,
+    watched: &Watched,
+    writes_max: usize,
+) -> hblite::Result<Vec<(Vec<u8>, Vec<i64>)>> {
     let table = connection.table(&*watched.table)?;
     let (from, to) = watched.times_ms;
     // All versions, also those that a later write hides.
@@ -58,29 +88,22 @@ pub fn hot_keys(
         .with_raw(true)
         .with_all_versions()
         .with_filter(Filter::key_only(false))
+        .with_limit(u32::try_from(writes_max).unwrap_or(u32::MAX))
         .with_cache_blocks(false);
-    let mut rows: Vec<(Vec<u8>, u64)> = Vec::new();
-    // When a row was written, and which.
-    let mut order: Vec<(i64, usize)> = Vec::new();
-    let mut cells = 0;
+    let mut rows = Vec::new();
+    let mut writes = 0;
     let mut scanner = table.scan(&scan)?;
-    while cells < CELLS_MAX
+    while writes < writes_max
         && let Some(row) = scanner.next_row()?
     {
         // The cells of one put have the same time: they are one write.
         let mut times: Vec<i64> = row.cells().map(|cell| cell.timestamp()).collect();
         times.sort_unstable();
         times.dedup();
-        cells += times.len();
-        order.extend(times.iter().map(|time| (*time, rows.len())));
-        rows.push((row.row().to_vec(), times.len() as u64));
+        writes += times.len();
+        rows.push((row.row().to_vec(), times));
     }
-    let mut lines = sentences(&rows, cells >= CELLS_MAX);
-    if cells >= CELLS_MIN {
-        order.sort_unstable();
-        lines.extend(changes(&rows, &order, watched.regions, expected));
-    }
-    Ok(lines)
+    Ok(rows)
 }
 
 /// What other keys would change. `order` has the times and the places of the rows, in write order.

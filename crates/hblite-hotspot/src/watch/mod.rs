@@ -10,7 +10,7 @@ mod reading;
 
 use std::collections::{BTreeMap, HashMap};
 
-pub use keys::{Watched, hot_keys};
+pub use keys::{Watched, hot_keys, written_rows};
 pub use reading::{Reading, RegionReading};
 
 use hblite::bytes::from_string_binary;
