@@ -55,6 +55,8 @@ impl Content {
     }
 }
 
+/// A path; forks share it.
+type Name = Arc<Path>;
 type FileContent = Arc<RwLock<Content>>;
 
 /// Files in memory.
@@ -65,8 +67,8 @@ pub struct MemFileSystem {
 
 #[derive(Debug, Default)]
 struct Tree {
-    files: BTreeMap<PathBuf, FileContent>,
-    dirs: BTreeSet<PathBuf>,
+    files: BTreeMap<Name, FileContent>,
+    dirs: BTreeSet<Name>,
     locked: BTreeSet<PathBuf>,
 }
 
@@ -78,7 +80,7 @@ impl MemFileSystem {
 
     /// Adds a file with known content. Its directory exists.
     pub(crate) fn insert(&self, path: &Path, content: Content) {
-        self.tree.lock().files.insert(path.to_path_buf(), Arc::new(RwLock::new(content)));
+        self.tree.lock().files.insert(path.into(), Arc::new(RwLock::new(content)));
     }
 }
 
@@ -104,24 +106,24 @@ impl Tree {
     /// sorted by their parts, so entries follow their directory.
     fn below<'t>(&'t self, path: &'t Path) -> impl Iterator<Item = (&'t Path, bool)> {
         let after = (Bound::Excluded(path), Bound::Unbounded);
-        let dirs = self.dirs.range::<Path, _>(after).map(PathBuf::as_path);
-        let files = self.files.range::<Path, _>(after).map(|(file, _)| file.as_path());
+        let dirs = self.dirs.range::<Path, _>(after).map(Arc::as_ref);
+        let files = self.files.range::<Path, _>(after).map(|(file, _)| file.as_ref());
         let dirs = dirs.take_while(move |dir| dir.starts_with(path)).map(|dir| (dir, true));
         dirs.chain(files.take_while(move |file| file.starts_with(path)).map(|file| (file, false)))
     }
 
     /// Removes a directory and everything below it, and returns both. The time depends on how much
     /// is removed, not on the size of the file system.
-    fn take(&mut self, dir: &Path) -> (Vec<PathBuf>, Vec<(PathBuf, FileContent)>) {
+    fn take(&mut self, dir: &Path) -> (Vec<Name>, Vec<(Name, FileContent)>) {
         let below = self.below(dir).map(|(path, is_dir)| (path.to_path_buf(), is_dir));
         let all: Vec<(PathBuf, bool)> =
             std::iter::once((dir.to_path_buf(), true)).chain(below).collect();
         let (mut dirs, mut files) = (Vec::new(), Vec::new());
         for (path, is_dir) in all {
             if is_dir {
-                dirs.extend(self.dirs.take(&path));
+                dirs.extend(self.dirs.take(path.as_path()));
             } else {
-                files.extend(self.files.remove_entry(&path));
+                files.extend(self.files.remove_entry(path.as_path()));
             }
         }
         (dirs, files)
@@ -161,7 +163,7 @@ impl FileSystem for MemFileSystem {
         let mut tree = self.tree.lock();
         tree.check_free(path)?;
         let content = Arc::new(RwLock::new(Content::owned(Vec::new())));
-        tree.files.insert(path.to_path_buf(), content.clone());
+        tree.files.insert(path.into(), content.clone());
         let place = Place::new(&self.tree, path, &content);
         Ok(Box::new(MemWritableFile(place)))
     }
@@ -174,7 +176,7 @@ impl FileSystem for MemFileSystem {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut tree = self.tree.lock();
         if let Some(content) = tree.files.remove(from) {
-            tree.files.insert(to.to_path_buf(), content);
+            tree.files.insert(to.into(), content);
             return Ok(());
         }
         if !tree.dirs.contains(from) {
@@ -184,7 +186,9 @@ impl FileSystem for MemFileSystem {
             tree.check_free(to)?;
         }
         let (dirs, files) = tree.take(from);
-        let moved = |path: PathBuf| path.strip_prefix(from).map_or(path.clone(), |p| to.join(p));
+        let moved = |path: Name| {
+            path.strip_prefix(from).map_or_else(|_| Arc::clone(&path), |rest| to.join(rest).into())
+        };
         tree.dirs.extend(dirs.into_iter().map(moved));
         tree.files.extend(files.into_iter().map(|(path, content)| (moved(path), content)));
         Ok(())
@@ -206,7 +210,7 @@ impl FileSystem for MemFileSystem {
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
         let mut tree = self.tree.lock();
         for dir in path.ancestors().filter(|dir| !dir.as_os_str().is_empty()) {
-            tree.dirs.insert(dir.to_path_buf());
+            tree.dirs.insert(dir.into());
         }
         Ok(())
     }
@@ -217,13 +221,13 @@ impl FileSystem for MemFileSystem {
             return Err(not_found(path));
         }
         let dirs = children(path, |from| {
-            tree.dirs.range::<Path, _>((from, Bound::Unbounded)).next().map(PathBuf::as_path)
+            tree.dirs.range::<Path, _>((from, Bound::Unbounded)).next().map(Arc::as_ref)
         });
         let files = children(path, |from| {
             tree.files
                 .range::<Path, _>((from, Bound::Unbounded))
                 .next()
-                .map(|(file, _)| file.as_path())
+                .map(|(file, _)| file.as_ref())
         });
         let dirs = dirs.into_iter().map(|name| DirEntry { name, is_dir: true });
         let files = files.into_iter().map(|name| DirEntry { name, is_dir: false });
@@ -245,17 +249,18 @@ impl FileSystem for MemFileSystem {
         let mut tree = self.tree.lock();
         let content = tree.files.get(from).cloned().ok_or_else(|| not_found(from))?;
         tree.check_free(to)?;
-        tree.files.insert(to.to_path_buf(), content);
+        tree.files.insert(to.into(), content);
         Ok(())
     }
 
     fn fork(&self) -> Option<Arc<dyn FileSystem>> {
         let tree = self.tree.lock();
         // No name changes while the tree is locked. Contents are shared until one side writes.
-        let copy = |(path, content): (&PathBuf, &FileContent)| {
-            (path.clone(), Arc::new(RwLock::new(content.read().clone())))
-        };
-        let files = tree.files.iter().map(copy).collect();
+        let mut files = tree.files.clone();
+        for content in files.values_mut() {
+            let own = Arc::new(RwLock::new(content.read().clone()));
+            *content = own;
+        }
         let forked = Tree { files, dirs: tree.dirs.clone(), locked: BTreeSet::new() };
         Some(Arc::new(Self { tree: Arc::new(Mutex::new(forked)) }))
     }
@@ -283,7 +288,7 @@ impl FileSystem for MemFileSystem {
             return Err(io::Error::new(io::ErrorKind::WouldBlock, message));
         }
         let content = Arc::new(RwLock::new(Content::owned(holder.as_bytes().to_vec())));
-        tree.files.insert(path.to_path_buf(), content.clone());
+        tree.files.insert(path.into(), content.clone());
         Ok(Box::new(MemFileLock(Place::new(&self.tree, path, &content))))
     }
 
@@ -313,7 +318,7 @@ impl Place {
 
     fn is_current(&self) -> bool {
         let tree = self.tree.lock();
-        tree.files.get(&self.path).is_some_and(|found| Arc::ptr_eq(found, &self.content))
+        tree.files.get(self.path.as_path()).is_some_and(|found| Arc::ptr_eq(found, &self.content))
     }
 }
 
