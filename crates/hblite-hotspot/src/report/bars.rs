@@ -1,8 +1,8 @@
 //! How busy each server is over time when clients send as fast as they can: one panel per design,
 //! one strip per server.
 
+use super::drawing::{Anchor, Colour, Drawing, Theme, cut};
 use super::scale::{colour, duration, percent, ticks};
-use super::svg::{Anchor, Drawing, Theme, cut};
 use crate::condition::short;
 use crate::result::RunResult;
 use crate::simulate::Outcome;
@@ -11,18 +11,19 @@ const WIDTH: f64 = 680.0;
 const PANEL_HEIGHT: f64 = 186.0;
 const COLUMNS: usize = 2;
 const TOP: f64 = 84.0;
+const LABEL: &str = "Strips: utilization of each region server over time, for each design";
 /// The maximum number of strips; with more servers, the busiest are shown.
 const STRIPS_MAX: usize = 60;
 
-/// The drawing, as SVG; `None` if nothing was simulated.
-pub(super) fn svg(results: &[RunResult], theme: Theme) -> Option<String> {
+/// The drawing; `None` if nothing was simulated.
+pub(super) fn drawing(results: &[RunResult], theme: Theme) -> Option<Drawing> {
     if results.iter().all(|result| result.simulations.is_empty()) {
         return None;
     }
     let columns = results.len().clamp(1, COLUMNS);
     let rows = results.len().div_ceil(columns).max(1);
     let height = TOP + PANEL_HEIGHT * rows as f64 + 16.0;
-    let mut drawing = Drawing::new(WIDTH, height, theme);
+    let mut drawing = Drawing::new(WIDTH, height, theme, LABEL);
     drawing.bold((16.0, 28.0), 16.0, Anchor::Start, "How busy each region server is");
     for (line, text) in (0_u8..).zip([
         "Simulated writes: clients send as fast as they are answered. One strip per server, in",
@@ -36,7 +37,7 @@ pub(super) fn svg(results: &[RunResult], theme: Theme) -> Option<String> {
         let y = TOP + PANEL_HEIGHT * (index / columns) as f64;
         panel(&mut drawing, result, x, y, width - 20.0);
     }
-    Some(drawing.finish("Strips: utilization of each region server over time, for each design"))
+    Some(drawing)
 }
 
 fn panel(drawing: &mut Drawing, result: &RunResult, x: f64, y: f64, width: f64) {
@@ -94,9 +95,9 @@ fn strips(drawing: &mut Drawing, outcome: &Outcome, servers: &[(usize, f64)], ar
                 let from = step * index as f64;
                 let width = (step + 0.4).min(area.width - from);
                 let (r, g, b) = colour(*share);
-                let fill = format!("#{r:02x}{g:02x}{b:02x}");
+                let fill = Colour::Rgb(r, g, b);
                 if width > 0.0 {
-                    drawing.rectangle(area.left + from, y, width, height, &fill);
+                    drawing.rectangle(area.left + from, y, width, height, fill);
                 }
             }
         });

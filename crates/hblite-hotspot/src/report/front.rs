@@ -1,8 +1,9 @@
 //! The adviser's candidates as a picture: the hotness of writes against the cost of reads, with a
 //! line through the designs that no other beats in both.
 
+use super::drawing::{Drawing, Theme};
 use super::raster::Raster;
-use super::svg::Theme;
+use super::svg::svg;
 use super::trade_off::{Point, draw};
 use crate::advise::Advice;
 
@@ -12,7 +13,7 @@ const AXIS: &str = "cost of the queries, times the cheapest candidate for each";
 /// The picture as SVG: every candidate that was scored with the whole sample is a point; those of
 /// the front and the present design have their names.
 pub fn front_svg(advice: &Advice) -> String {
-    draw(points(advice), TITLE, AXIS, Theme::LIGHT)
+    svg(&drawing(advice))
 }
 
 /// The same picture as the bytes of a PNG file.
@@ -20,7 +21,11 @@ pub fn front_svg(advice: &Advice) -> String {
 /// # Errors
 /// Why it could not be drawn.
 pub fn front_png(advice: &Advice) -> Result<Vec<u8>, String> {
-    Raster::new(&front_svg(advice))?.png()
+    Raster::new(&drawing(advice))?.png()
+}
+
+fn drawing(advice: &Advice) -> Drawing {
+    draw(points(advice), TITLE, AXIS, Theme::LIGHT)
 }
 
 fn points(advice: &Advice) -> Vec<Point> {
@@ -68,7 +73,7 @@ mod tests {
         let named = svg.matches(">bucket(ts").count() + svg.matches(">salt(").count();
         assert!(named > 0 && svg.contains(">ts:timestamp|host:str (today)<"), "{svg}");
         let png = front_png(&advice).expect("a picture");
-        let pixmap = resvg::tiny_skia::Pixmap::decode_png(&png).expect("a PNG file");
+        let pixmap = tiny_skia::Pixmap::decode_png(&png).expect("a PNG file");
         assert_eq!(pixmap.width(), 1500);
     }
 }

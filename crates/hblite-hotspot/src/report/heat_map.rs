@@ -1,9 +1,9 @@
 //! The heat map as a picture: frame and labels are drawn, the field is filled pixel by pixel.
 
+use super::drawing::{Anchor, Colour, Drawing, Theme, cut};
 use super::grid::Grid;
 use super::raster::{Field, Raster};
 use super::scale::{brightness, colour, duration, number, percent, ticks};
-use super::svg::{Anchor, Drawing, Theme, cut};
 use crate::result::{Metric, RunResult};
 
 // Small, so that letters are still 9 pixels high when the picture is 500 pixels wide.
@@ -21,7 +21,7 @@ const LABEL_CHARACTERS: usize = 20;
 /// the same for all pictures that are compared.
 pub(super) fn png(result: &RunResult, metric: Metric, max: u64) -> Result<Vec<u8>, String> {
     let grid = Grid::new(&result.counts, metric);
-    let mut drawing = Drawing::new(WIDTH, HEIGHT, Theme::LIGHT);
+    let mut drawing = Drawing::new(WIDTH, HEIGHT, Theme::LIGHT, &title(result, metric));
     let (width, height) = (WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
     drawing.bold((16.0, 26.0), 16.0, Anchor::Start, &cut(&title(result, metric), 62));
     for (line, text) in (0_u8..).zip(subtitles(result)) {
@@ -31,11 +31,10 @@ pub(super) fn png(result: &RunResult, metric: Metric, max: u64) -> Result<Vec<u8
     keys(&mut drawing, result, height);
     time(&mut drawing, result, width, height);
     legend(&mut drawing, metric, max as f64, height);
-    let svg = drawing.finish(&title(result, metric));
 
     let field = Field { x: LEFT, y: TOP, width, height };
     let gap = if grid.rows <= 40 { 2 } else { 0 };
-    let mut raster = Raster::new(&svg)?;
+    let mut raster = Raster::new(&drawing)?;
     raster.fill(field, |x, y, columns, rows| {
         let row_height = rows as f64 / grid.rows as f64;
         // A line of background between rows, where they are high enough.
@@ -103,7 +102,7 @@ fn legend(drawing: &mut Drawing, metric: Metric, max: f64, height: f64) {
     for index in 0..steps {
         let (r, g, b) = colour((f64::from(index) + 0.5) / f64::from(steps));
         let y = TOP + height - step * f64::from(index + 1);
-        drawing.rectangle(x, y, 14.0, step + 0.6, &format!("#{r:02x}{g:02x}{b:02x}"));
+        drawing.rectangle(x, y, 14.0, step + 0.6, Colour::Rgb(r, g, b));
     }
     let mut last = f64::INFINITY;
     for tick in ticks(max, 6) {

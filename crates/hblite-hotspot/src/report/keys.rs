@@ -2,7 +2,7 @@
 
 use hblite_rowkey::{Design, Encoding, Labels, Number, Part, Salt, Value};
 
-use super::svg::cut;
+use super::drawing::cut;
 use crate::result::Counts;
 
 /// A label for each final region, with at most this many characters.

@@ -4,10 +4,7 @@
 //! Invariants: the box of a name crosses no point, no given line, no leader and no other name, and
 //! lies within the area. `place` is a pure function of positions.
 
-use super::svg::{cut, text_width};
-
-/// A position in the units of a drawing.
-pub(super) type Spot = (f64, f64);
+use super::drawing::{Spot, cut, text_width};
 
 /// A rectangle.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,6 +1,7 @@
 //! Reports of results: a page, pictures, tables, and a heat map for the terminal.
 
 mod bars;
+mod drawing;
 mod front;
 mod grid;
 mod heat_map;
@@ -25,8 +26,9 @@ pub use table::{Table, tables};
 pub use terminal::{Colours, heat_map as terminal_heat_map};
 
 use crate::result::{Metric, ResultError, RunResult, file_name};
+use drawing::{Drawing, Theme};
 use raster::Raster;
-use svg::Theme;
+
 use trade_off::Cost;
 
 /// Writes `report.html`, `heat-map-<design>.png`, and, if the run simulated servers and ran
@@ -60,7 +62,7 @@ type Picture = (String, Result<Vec<u8>, String>);
 /// The PNG files by name. All heat maps use one scale, so that designs can be compared.
 fn pictures(results: &[RunResult]) -> Vec<Picture> {
     let max = greatest(results, Metric::Writes);
-    let rastered = |svg: &str| Raster::new(svg).and_then(|raster| raster.png());
+    let rastered = |drawing: &Drawing| Raster::new(drawing).and_then(|raster| raster.png());
     let mut pictures: Vec<Picture> = results
         .iter()
         .map(|result| {
@@ -68,12 +70,12 @@ fn pictures(results: &[RunResult]) -> Vec<Picture> {
             (name, heat_map::png(result, Metric::Writes, max))
         })
         .collect();
-    if let Some(svg) = bars::svg(results, Theme::LIGHT) {
-        pictures.push(("servers.png".to_owned(), rastered(&svg)));
+    if let Some(drawing) = bars::drawing(results, Theme::LIGHT) {
+        pictures.push(("servers.png".to_owned(), rastered(&drawing)));
     }
     for cost in [Cost::Regions, Cost::Rows] {
-        if let Some(svg) = trade_off::svg(results, cost, Theme::LIGHT) {
-            pictures.push((format!("trade-off-{}.png", cost.name()), rastered(&svg)));
+        if let Some(drawing) = trade_off::drawing(results, cost, Theme::LIGHT) {
+            pictures.push((format!("trade-off-{}.png", cost.name()), rastered(&drawing)));
         }
     }
     pictures

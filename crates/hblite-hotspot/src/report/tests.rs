@@ -32,7 +32,7 @@ fn pictures_are_png_files_with_something_on_them() {
     );
     for (name, bytes) in &pictures {
         let bytes = bytes.as_ref().expect("it was drawn");
-        let pixmap = resvg::tiny_skia::Pixmap::decode_png(bytes).expect("a PNG file");
+        let pixmap = tiny_skia::Pixmap::decode_png(bytes).expect("a PNG file");
         assert_eq!(pixmap.width(), 1500, "{name}");
         // The title is at the top left.
         let dark = |x: u32, y: u32| pixmap.pixel(x, y).is_some_and(|pixel| pixel.red() < 100);

@@ -2,9 +2,9 @@
 //! design, and a line through the designs that no other beats in both. Results of runs and the
 //! candidates of the adviser are drawn alike.
 
+use super::drawing::{Anchor, Drawing, Theme};
 use super::labels::{self, Area};
 use super::scale::{logarithmic_ticks, number};
-use super::svg::{Anchor, Drawing, Theme};
 use crate::result::RunResult;
 
 const WIDTH: f64 = 680.0;
@@ -13,6 +13,7 @@ const LEFT: f64 = 70.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 68.0;
 const BOTTOM: f64 = 58.0;
+const LABEL: &str = "Points: hotness of writes against cost of reads, for each design";
 
 /// What a query costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,20 +94,20 @@ fn points(results: &[RunResult], cost: Cost) -> Vec<Point> {
     points
 }
 
-/// The drawing of results, as SVG. `None` if no queries were run.
-pub(super) fn svg(results: &[RunResult], cost: Cost, theme: Theme) -> Option<String> {
+/// The drawing of results. `None` if no queries were run.
+pub(super) fn drawing(results: &[RunResult], cost: Cost, theme: Theme) -> Option<Drawing> {
     let points = points(results, cost);
     let title = "What an even spread of writes costs in reading back";
     (!points.is_empty()).then(|| draw(points, title, cost.axis(), theme))
 }
 
-/// The drawing of points, of which there is at least one, as SVG.
-pub(super) fn draw(mut points: Vec<Point>, title: &str, axis: &str, theme: Theme) -> String {
+/// The drawing of points, of which there is at least one.
+pub(super) fn draw(mut points: Vec<Point>, title: &str, axis: &str, theme: Theme) -> Drawing {
     assert!(!points.is_empty(), "there is at least one design to draw");
     points.sort_by(|left, right| {
         left.cost.total_cmp(&right.cost).then(right.heat.total_cmp(&left.heat))
     });
-    let mut drawing = Drawing::new(WIDTH, HEIGHT, theme);
+    let mut drawing = Drawing::new(WIDTH, HEIGHT, theme, LABEL);
     drawing.bold((16.0, 28.0), 16.0, Anchor::Start, title);
     let subtitle = "Down and left is better. The dashed line joins the designs that no other beats \
                     in both.";
@@ -127,7 +128,7 @@ pub(super) fn draw(mut points: Vec<Point>, title: &str, axis: &str, theme: Theme
             drawing.circle(frame.place(*cost, *heat), radius, fill);
         });
     }
-    drawing.finish("Points: hotness of writes against cost of reads, for each design")
+    drawing
 }
 
 /// The names of points, with leaders, on a background that interrupts the grid.

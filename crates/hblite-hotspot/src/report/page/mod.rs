@@ -12,8 +12,9 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use serde::Serialize;
 
+use super::drawing::Theme;
 use super::grid::Grid;
-use super::svg::{Theme, escaped};
+use super::svg::{escaped, svg};
 use super::table::{Table, tables};
 use super::trade_off::Cost;
 use super::{bars, scale, trade_off};
@@ -65,7 +66,7 @@ pub fn page(results: &[RunResult]) -> String {
         ("{{style}}", STYLE.to_owned()),
         ("{{title}}", escaped(&format!("Where the load goes: {}", studies.join(", ")))),
         ("{{summary}}", results.first().map(summary_of_run).unwrap_or_default()),
-        ("{{servers}}", bars::svg(results, Theme::PAGE).map(servers).unwrap_or_default()),
+        ("{{servers}}", servers(results)),
         ("{{trade-off}}", trade_offs(results)),
         ("{{tables}}", tables(results).iter().map(html).collect()),
         ("{{data}}", json),
@@ -96,7 +97,9 @@ fn fill(template: &str, parts: &[(&str, String)]) -> String {
     page + rest
 }
 
-fn servers(picture: String) -> String {
+fn servers(results: &[RunResult]) -> String {
+    let Some(drawing) = bars::drawing(results, Theme::PAGE) else { return String::new() };
+    let picture = svg(&drawing);
     format!(
         "<section aria-labelledby=\"bars-title\">\n<h2 id=\"bars-title\">Region servers</h2>\n\
          <div class=\"picture\">{picture}</div>\n</section>"
@@ -183,7 +186,7 @@ fn colours() -> String {
 
 fn trade_offs(results: &[RunResult]) -> String {
     let picture = |cost: Cost| {
-        let svg = trade_off::svg(results, cost, Theme::PAGE)?;
+        let svg = svg(&trade_off::drawing(results, cost, Theme::PAGE)?);
         let hidden = if cost == Cost::Regions { "" } else { " hidden" };
         Some(format!(r#"<div class="picture" data-cost="{}"{hidden}>{svg}</div>"#, cost.name()))
     };
