@@ -51,7 +51,8 @@ pub struct EngineOptions {
     /// (`hbase.hstore.compaction.min.size`).
     pub compaction_small_file_bytes: u64,
     /// With this many files in a store, a compaction takes the cheapest run of files even if none
-    /// satisfies the ratio. Default 16 (`hbase.hstore.blockingStoreFiles`).
+    /// satisfies the ratio, and writes to the region are slowed down, the more the more files there
+    /// are. Default 16 (`hbase.hstore.blockingStoreFiles`).
     pub blocking_store_files: usize,
     /// Size of a store at which its region is split, unless its table sets `MAX_FILESIZE`. Default
     /// 10 GiB (`hbase.hregion.max.filesize`).

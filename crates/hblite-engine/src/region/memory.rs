@@ -5,6 +5,7 @@
 //! Wait:    above the blocking size of the region, or the limit of the store, writes wait until a
 //!          flush has freed memory, and are refused when that takes too long
 //!          (`HRegion.checkResources`).
+//! Slow:    while compactions have fallen behind, writes are slowed down (see `write_pace`).
 //! Threads: any. A write waits before it takes locks that a flush needs.
 
 use std::sync::atomic::Ordering;
@@ -52,13 +53,25 @@ impl Region {
         }
     }
 
-    /// Waits while memory is full.
+    /// Waits while memory is full, and a little if compactions have fallen behind.
     ///
     /// # Errors
     /// `RegionTooBusy` if no flush frees memory within `busy_wait_ms`: nothing was written.
     #[inline]
-    pub(super) fn wait_for_memory(&self) -> Result<()> {
+    pub(super) fn wait_for_room(&self) -> Result<()> {
+        if self.excess_files() > 0 {
+            self.write_pace.wait();
+        }
         if self.is_memory_full() { self.wait_for_flush() } else { Ok(()) }
+    }
+
+    /// How many files a store has too many because compactions have fallen behind.
+    #[inline]
+    pub(super) fn excess_files(&self) -> usize {
+        match self.settings.is_compaction_enabled {
+            true => self.stores.iter().map(|store| store.excess_files()).max().unwrap_or(0),
+            false => 0,
+        }
     }
 
     #[cold]
@@ -75,9 +88,11 @@ impl Region {
         if has_room { Ok(()) } else { Err(self.too_busy()) }
     }
 
-    /// Whether a write might have to wait: for memory, or for the disk.
+    /// Whether a write might have to wait: for memory, compactions, or the disk.
     pub(crate) fn may_have_to_wait(&self) -> bool {
-        self.is_memory_full() || self.settings.durability == Durability::FsyncWal
+        self.is_memory_full()
+            || self.excess_files() > 0
+            || self.settings.durability == Durability::FsyncWal
     }
 
     fn is_memory_full(&self) -> bool {

@@ -20,6 +20,7 @@ mod row_lock;
 mod settings;
 pub(crate) mod split;
 pub(crate) mod split_policy;
+mod write_pace;
 
 pub(crate) use bulk_load::{FileGate, transfer_file};
 pub(crate) use mutate::RowsWrite;
@@ -47,6 +48,7 @@ use self::mvcc::Mvcc;
 use self::region_scanner::{RegionScanner, RegionStep, ScanSources};
 use self::row_lock::RowLocks;
 use self::settings::RegionSettings;
+use self::write_pace::WritePace;
 
 /// A row range of a table.
 pub(crate) struct Region {
@@ -74,6 +76,7 @@ pub(crate) struct Region {
     /// Log entries up to this sequence id are obsolete.
     log_skipped_to: AtomicU64,
     load: RegionLoadCounters,
+    write_pace: WritePace,
 }
 
 /// What a region is opened with, or copied from.
@@ -162,6 +165,7 @@ impl Region {
             file_gate: FileGate::default(),
             log_skipped_to: AtomicU64::new(0),
             load: RegionLoadCounters::default(),
+            write_pace: WritePace::default(),
         }))
     }
 

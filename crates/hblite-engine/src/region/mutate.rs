@@ -238,6 +238,7 @@ impl Region {
         self.mvcc.complete_and_wait(sequence_id);
         self.load.cells_written(edit.len() as u64);
         self.load.bytes_written(size_bytes as u64);
+        self.write_pace.charge(size_bytes, self.excess_files());
         self.request_flush_if_large();
         Ok(())
     }
@@ -249,7 +250,7 @@ impl Region {
             return Err(Error::do_not_retry("region is read only"));
         }
         // The catalog's own writes are few, and regions stay out of service until they are done.
-        if self.info.table().is_meta() { Ok(()) } else { self.wait_for_memory() }
+        if self.info.table().is_meta() { Ok(()) } else { self.wait_for_room() }
     }
 
     /// Refuses a mutation of a family that the table does not have.

@@ -8,9 +8,9 @@ use std::sync::atomic::Ordering;
 use hblite_hfile::{HFileWriterOptions, StoreFileInfo};
 use hblite_model::Result;
 
+use super::Store;
 use super::key_value_scanner::SourceScanner;
 use super::store_scanner::{CompactionScanner, ScanType};
-use super::{Store, checked_list};
 use crate::memstore::MemStoreSnapshot;
 
 /// A snapshot that is being written to a file.
@@ -56,7 +56,8 @@ impl Store {
         }
         let mut files = self.files.write();
         let new_file = new.iter().map(|new| Arc::clone(&new.file));
-        *files = checked_list(files.iter().cloned().chain(new_file).collect());
+        let list = files.iter().cloned().chain(new_file).collect();
+        self.set_files(&mut files, list);
         self.memstore.clear_snapshot(flush.snapshot.id())?;
         drop(files);
         self.discharge_snapshot();

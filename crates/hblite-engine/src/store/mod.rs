@@ -62,6 +62,9 @@ pub(crate) struct Store {
     memstore: MemStore,
     /// Oldest first.
     files: RwLock<Arc<[Arc<StoreFile>]>>,
+    /// How many files there are too many because compactions have fallen behind. Every write reads
+    /// it.
+    excess_files: AtomicUsize,
     /// The memory charged for the cells of the active segment, and of the snapshot.
     charged_active: AtomicUsize,
     charged_snapshot: AtomicUsize,
@@ -110,6 +113,7 @@ impl Store {
             comparator,
             memstore: MemStore::new(comparator, shared_prefix(region), Arc::clone(&context.chunks)),
             files: RwLock::new(checked_list(files)),
+            excess_files: AtomicUsize::new(0),
             charged_active: AtomicUsize::new(0),
             charged_snapshot: AtomicUsize::new(0),
             compacting: Mutex::new(()),
@@ -142,6 +146,7 @@ impl Store {
             family: Arc::clone(&original.family),
             comparator: original.comparator,
             files: RwLock::new(original.files()),
+            excess_files: AtomicUsize::new(0),
             charged_active: AtomicUsize::new(0),
             charged_snapshot: AtomicUsize::new(0),
             compacting: Mutex::new(()),
@@ -187,6 +192,18 @@ impl Store {
     /// The current files, oldest first.
     pub(crate) fn files(&self) -> Arc<[Arc<StoreFile>]> {
         Arc::clone(&self.files.read())
+    }
+
+    /// Replaces the list of files, the oldest first.
+    fn set_files(&self, files: &mut Arc<[Arc<StoreFile>]>, list: Vec<Arc<StoreFile>>) {
+        *files = checked_list(list);
+        self.excess_files.store(self.count_excess(files), Ordering::Relaxed);
+    }
+
+    /// How many files there are too many because compactions have fallen behind.
+    #[inline]
+    pub(crate) fn excess_files(&self) -> usize {
+        self.excess_files.load(Ordering::Relaxed)
     }
 
     /// Adds cells that are in the log. Returns their bytes.

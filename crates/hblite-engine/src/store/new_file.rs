@@ -18,7 +18,7 @@ use hblite_model::{Error, Result};
 use super::manifest::Fingerprint;
 use super::region_files::Stamp;
 use super::store_file::StoreFile;
-use super::{Store, checked_list, mob};
+use super::{Store, mob};
 use crate::files::sync_dir;
 
 /// A file that is in its place but not listed yet. If this is dropped before the file is listed,
@@ -210,7 +210,7 @@ impl Store {
         let mut files = self.files.write();
         let mut list: Vec<_> = files.iter().cloned().chain(loaded).collect();
         list.sort_by(|left, right| left.compare_age(right));
-        *files = checked_list(list);
+        self.set_files(&mut files, list);
     }
 }
 

@@ -426,3 +426,34 @@ fn an_alter_of_unknown_outcome_loses_nothing() {
     }
     assert_eq!(outcomes, [true; 2], "both outcomes are met");
 }
+
+/// Files pile up while a compaction takes long. Without a limit, writes would add more and more.
+#[test]
+fn writes_are_slow_while_compactions_are_behind() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = Engine::open(env(fs), Path::new(DIR), EngineOptions::default()).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
+    let regions = engine.catalog().all_regions();
+    let region = regions.iter().find(|region| *region.info().table() == name("t")).unwrap();
+    let write = |row: &str| {
+        let value = vec![0; 256 << 10];
+        let put = Put::new(row).add("f", "q", value);
+        engine.table(name("t")).mutate(put.as_mutation()).unwrap();
+    };
+    let blocking_files = engine.options().blocking_store_files;
+    let compaction = region.stores()[0].without_compactions();
+    for file in 0..=blocking_files {
+        assert_eq!(region.may_have_to_wait(), file >= blocking_files, "{file} files");
+        put(&engine, "t", &format!("row {file}")).unwrap();
+        flush(&engine).unwrap();
+    }
+    assert_eq!(region.stores()[0].excess_files(), 2);
+    let began = std::time::Instant::now();
+    (0..5).for_each(|row| write(&format!("slow {row}")));
+    // 31 ms each, before each but the first.
+    assert!(began.elapsed() >= std::time::Duration::from_millis(100), "{:?}", began.elapsed());
+    drop(compaction);
+    engine.compact(CompactRequest::table(name("t")).major()).unwrap();
+    assert_eq!(region.stores()[0].excess_files(), 0);
+    assert!(!region.may_have_to_wait());
+}

@@ -30,11 +30,11 @@ use hblite_model::{CompactionKind, Result};
 
 use self::pace::wait_after;
 pub(crate) use self::settings::CompactionSettings;
+use super::Store;
 use super::key_value_scanner::SourceScanner;
 use super::new_file::NewFile;
 use super::store_file::StoreFile;
 use super::store_scanner::{CompactionScanner, ScanType};
-use super::{Store, checked_list};
 use crate::pace::Pace;
 
 /// Five days.
@@ -81,7 +81,7 @@ impl Store {
         let is_same = |(now, then): (&Arc<StoreFile>, &Arc<StoreFile>)| Arc::ptr_eq(now, then);
         assert!(list[range.clone()].iter().zip(chosen).all(is_same), "what is replaced is there");
         list.splice(range, [Arc::clone(&compacted.file)]);
-        *current = checked_list(list);
+        self.set_files(&mut current, list);
         drop(current);
         self.list_file(&compacted, chosen);
         drop(compacted);
@@ -92,6 +92,15 @@ impl Store {
     /// Whether there are so many files that compactions are urgent.
     pub(crate) fn is_crowded(&self) -> bool {
         self.files().len() >= self.compaction_settings.rules.blocking_files
+    }
+
+    /// How many of these files there are too many because compactions have fallen behind. None if
+    /// there is nothing to compact.
+    pub(super) fn count_excess(&self, files: &[Arc<StoreFile>]) -> usize {
+        let blocking = self.compaction_settings.rules.blocking_files;
+        let is_behind =
+            files.len() >= blocking && self.choose(files, CompactionTrigger::Background).is_some();
+        if is_behind { files.len() - blocking + 1 } else { 0 }
     }
 
     /// Whether a compaction would have something to do; checked before one is queued.
@@ -187,7 +196,9 @@ impl Store {
                 if unseen < BYTES_BETWEEN_LOOKS {
                     continue;
                 }
-                let is_hurried = || self.compaction_waiters.load(Ordering::Relaxed) > 0;
+                let is_hurried = || {
+                    self.compaction_waiters.load(Ordering::Relaxed) > 0 || self.excess_files() > 0
+                };
                 if !wait_after(&mut pace, unseen, is_stopped, is_hurried) {
                     return Ok(None);
                 }
