@@ -19,6 +19,8 @@ const FIRST_LAYER_ROWS: usize = 1024;
 const LAYER_COUNT: usize = 8;
 /// At 16 bits per row.
 const ROWS_PER_WORD: usize = 4;
+/// Rows whose words are read together.
+const ROWS_AT_ONCE: usize = 16;
 
 /// Which rows may be present.
 #[derive(Default)]
@@ -31,6 +33,48 @@ pub(super) struct RowBloom {
 impl RowBloom {
     /// Adds `row` and returns the number of heap bytes that the filter grew by.
     pub(super) fn insert(&self, row: &[u8]) -> usize {
+        let (words, grown) = self.newest_words();
+        let (word, mask) = locate(words, row);
+        if word.load(Ordering::Relaxed) & mask != mask {
+            word.fetch_or(mask, Ordering::Relaxed);
+            self.row_count.fetch_add(1, Ordering::Relaxed);
+        }
+        grown
+    }
+
+    /// Adds rows and returns the number of heap bytes that the filter grew by.
+    ///
+    /// First it only reads the words of several rows: the processor waits for all of them at once.
+    /// Setting a bit is an atomic operation, which waits for everything before it.
+    pub(super) fn insert_all<'a>(&self, mut rows: impl Iterator<Item = &'a [u8]>) -> usize {
+        let Some(first) = rows.next() else { return 0 };
+        let mut grown = self.insert(first);
+        let mut places: [Option<(&AtomicU64, u64)>; ROWS_AT_ONCE] = [None; ROWS_AT_ONCE];
+        loop {
+            let (words, more) = self.newest_words();
+            grown += more;
+            let (mut count, mut added) = (0, 0);
+            for (place, row) in places.iter_mut().zip(&mut rows) {
+                let (word, mask) = locate(words, row);
+                let missing = mask & !word.load(Ordering::Relaxed);
+                *place = Some((word, missing));
+                count += 1;
+            }
+            for (word, missing) in places[..count].iter().flatten() {
+                if *missing != 0 {
+                    word.fetch_or(*missing, Ordering::Relaxed);
+                    added += 1;
+                }
+            }
+            self.row_count.fetch_add(added, Ordering::Relaxed);
+            if count < ROWS_AT_ONCE {
+                return grown;
+            }
+        }
+    }
+
+    /// The layer for the next rows, and the heap bytes that the filter grew by.
+    fn newest_words(&self) -> (&[AtomicU64], usize) {
         let mut grown = 0;
         let layer = layer_of(self.row_count.load(Ordering::Relaxed));
         let words = self.layers[layer].get_or_init(|| {
@@ -38,12 +82,7 @@ impl RowBloom {
             grown = size_of_val(&*words);
             words
         });
-        let (word, mask) = locate(words, row);
-        if word.load(Ordering::Relaxed) & mask != mask {
-            word.fetch_or(mask, Ordering::Relaxed);
-            self.row_count.fetch_add(1, Ordering::Relaxed);
-        }
-        grown
+        (words, grown)
     }
 
     /// Whether `row` may be present; false is certain.
@@ -109,6 +148,18 @@ mod tests {
             .filter(|i| bloom.may_contain(format!("user{i:012}").as_bytes()))
             .count();
         assert!(absent < 3_000, "{absent} of 100,000 absent rows");
+    }
+
+    #[test]
+    fn rows_added_together_are_all_there() {
+        for count in [0, 1, 2, 16, 17, 18, 100, 20_000] {
+            let (bloom, one_by_one) = (RowBloom::default(), RowBloom::default());
+            let rows: Vec<String> = (0..count).map(|i| format!("user{i:012}")).collect();
+            let grown = bloom.insert_all(rows.iter().map(String::as_bytes));
+            let expected: usize = rows.iter().map(|row| one_by_one.insert(row.as_bytes())).sum();
+            assert_eq!((grown, bloom.heap_size()), (expected, expected), "{count} rows");
+            assert!(rows.iter().all(|row| bloom.may_contain(row.as_bytes())), "{count} rows");
+        }
     }
 
     #[test]

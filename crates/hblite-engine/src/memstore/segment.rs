@@ -61,15 +61,9 @@ impl MutableSegment {
 
     /// Adds the rows of cells and returns the additional heap bytes.
     fn add_rows<'a>(&self, cells: impl Iterator<Item = CellRef<'a>>) -> usize {
-        let mut heap_size = 0;
         let mut last_row = None;
-        for cell in cells {
-            if last_row != Some(cell.row()) {
-                heap_size += self.rows.insert(cell.row());
-                last_row = Some(cell.row());
-            }
-        }
-        heap_size
+        let rows = cells.map(|cell| cell.row()).filter(|row| last_row.replace(*row) != Some(*row));
+        self.rows.insert_all(rows)
     }
 
     pub(super) fn is_empty(&self) -> bool {

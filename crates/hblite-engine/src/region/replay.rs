@@ -2,10 +2,11 @@
 //!
 //! The log has cells in write order. Searching the memstore for the place of each would constantly
 //! miss the processor's caches. Cells are therefore collected and inserted in row order, so that
-//! each search starts near the last one, in cached memory.
+//! each search starts near the last one, in cached memory. Several threads insert a large batch,
+//! each its own rows.
 //!
 //! Invariant: a flush claims sequence ids only of cells that are in the memstore.
-//! Threads:   one.
+//! Threads:   one, and those of a batch, which end with it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,6 +23,13 @@ const BATCH_BYTES_MAX: usize = 4 << 20;
 const MEMSTORE_DIVISOR: usize = 8;
 /// Bytes of a row that are used for sorting a batch.
 const RANK_SIZE: usize = size_of::<u128>();
+/// Fewer cells are not worth a thread.
+const CELLS_PER_THREAD_MIN: usize = 2_000;
+/// Maximum number of threads that insert.
+const THREADS_MAX: usize = 4;
+
+/// Cells of a batch in the order of their rows: the rank of the row, and the place in the batch.
+type Part<'a> = &'a [(u128, usize)];
 
 /// A replay of log entries into regions.
 #[derive(Default)]
@@ -88,14 +96,26 @@ impl Replay {
         let mut order: Vec<(u128, usize)> =
             self.cells.iter().map(|cell| rank(cell.row())).zip(0..).collect();
         order.sort_unstable();
-        for store in &region.stores {
-            // The cells of a family that was deleted since then are dropped.
-            let (family, in_files) = (store.family().name(), store.sequence_id_max());
-            let is_wanted =
-                |cell: &CellRef<'_>| cell.family() == family && cell.sequence_id() > in_files;
-            let cells = order.iter().filter_map(|(_, at)| self.cells.get(*at)).filter(is_wanted);
-            store.add_to_memstore(cells);
-        }
+        let cells = &self.cells;
+        let insert_part = |part: &[(u128, usize)]| {
+            for store in &region.stores {
+                // The cells of a family that was deleted since then are dropped.
+                let (family, in_files) = (store.family().name(), store.sequence_id_max());
+                let is_wanted =
+                    |cell: &CellRef<'_>| cell.family() == family && cell.sequence_id() > in_files;
+                store.add_to_memstore(
+                    part.iter().filter_map(|(_, at)| cells.get(*at)).filter(is_wanted),
+                );
+            }
+        };
+        let insert_part = &insert_part;
+        let (last, others) = split_at_rows(&order, thread_count(order.len()));
+        hblite_env::thread::scope(|scope| {
+            for part in others {
+                scope.spawn(move || insert_part(part));
+            }
+            insert_part(last);
+        });
         self.cells.clear();
         region.mvcc.advance_to(last_id);
         if region.memstore_size_bytes() > region.settings.flush_size_bytes {
@@ -105,10 +125,67 @@ impl Replay {
     }
 }
 
+/// How many threads insert this many cells.
+fn thread_count(cells: usize) -> usize {
+    if cells < 2 * CELLS_PER_THREAD_MIN {
+        return 1;
+    }
+    let cores = hblite_env::thread::available_parallelism().map_or(1, usize::from);
+    cores.min(THREADS_MAX).min(cells / CELLS_PER_THREAD_MIN)
+}
+
+/// Cuts a sorted batch into at most `count` parts: the last, and those before it. A row is in one
+/// part, because the order in which equal cells are inserted matters.
+fn split_at_rows(order: &[(u128, usize)], count: usize) -> (Part<'_>, Vec<Part<'_>>) {
+    let mut parts = Vec::with_capacity(count);
+    let mut rest = order;
+    for left in (2..=count).rev() {
+        let cut = rest.len() / left;
+        let Some((rank, _)) = rest.get(cut) else { break };
+        let start = rest.partition_point(|(other, _)| other < rank);
+        let (part, others) = rest.split_at(start);
+        if !part.is_empty() {
+            parts.push(part);
+        }
+        rest = others;
+    }
+    (rest, parts)
+}
+
 /// The first bytes of a row as a number, padded with zeros.
 fn rank(row: &[u8]) -> u128 {
     let mut bytes = [0; RANK_SIZE];
     let length = row.len().min(RANK_SIZE);
     bytes[..length].copy_from_slice(&row[..length]);
     u128::from_be_bytes(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_is_cut_between_rows_only() {
+        let of = |ranks: &[u128]| ranks.iter().copied().zip(0..).collect::<Vec<_>>();
+        for (ranks, count) in [
+            (&[][..], 4),
+            (&[1], 2),
+            (&[1, 1, 1, 1], 2),
+            (&[1, 2, 2, 2, 2, 3], 3),
+            (&[1, 2, 3, 4, 5, 6, 7, 8], 3),
+            (&[1, 1, 1, 1, 1, 1, 2, 3], 4),
+        ] {
+            let order = of(ranks);
+            let (last, others) = split_at_rows(&order, count);
+            assert!(others.len() < count, "{ranks:?}");
+            let parts: Vec<Part<'_>> = others.into_iter().chain([last]).collect();
+            assert_eq!(parts.concat(), order, "{ranks:?}");
+            for (left, right) in parts.iter().zip(&parts[1..]) {
+                assert!(left[left.len() - 1].0 < right[0].0, "{ranks:?}");
+            }
+        }
+        let even = of(&(0..100).collect::<Vec<u128>>());
+        let (last, others) = split_at_rows(&even, 4);
+        assert!(others.iter().chain([&last]).all(|part| part.len() == 25));
+    }
 }
