@@ -39,7 +39,7 @@ use crate::store::key_value_scanner::is_get;
 use crate::store::key_value_scanner::{KeyValueScanner, SourceScanner, select_sources};
 use crate::store::matcher::ScanInfo;
 pub(crate) use crate::store::store_scanner::CellSink;
-use crate::store::store_scanner::{RowBudget, StoreScanner};
+use crate::store::store_scanner::{JUDGED_CELL_WORK, RowBudget, StoreScanner};
 
 /// What a step of a scan of one region found. [`ScanStep::Cursor`] has no row: the time limit
 /// passed before a row was found (a heartbeat in HBase), or the work limit was reached, perhaps

@@ -20,7 +20,7 @@ use hblite_model::cell::{CellBuffer, CellRef, key};
 use hblite_model::filter::{FilterState, HintsInRow};
 use hblite_model::{Direction, Error, Qualifiers, Result, Scan};
 
-pub(crate) use self::budget::RowBudget;
+pub(crate) use self::budget::{JUDGED_CELL_WORK, RowBudget};
 use self::cursor::StoreCursor;
 use self::plain::PlainRows;
 use super::key_value_heap::KeyValueHeap;
@@ -35,7 +35,7 @@ pub(crate) trait CellSink {
 
     /// The same for a cell whose lengths, key and value are also contiguous, in `serialized`.
     #[inline]
-    fn push_stored(&mut self, cell: &CellRef<'_>, _serialized: &[u8]) {
+    fn push_stored<'a>(&mut self, cell: &CellRef<'a>, _serialized: impl FnOnce() -> &'a [u8]) {
         self.push(cell);
     }
 }
@@ -47,8 +47,8 @@ impl CellSink for CellBuffer {
     }
 
     #[inline]
-    fn push_stored(&mut self, cell: &CellRef<'_>, serialized: &[u8]) {
-        Self::push_stored(self, cell, serialized);
+    fn push_stored<'a>(&mut self, cell: &CellRef<'a>, serialized: impl FnOnce() -> &'a [u8]) {
+        Self::push_stored(self, cell, serialized());
     }
 }
 

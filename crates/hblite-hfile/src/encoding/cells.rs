@@ -79,8 +79,9 @@ impl CellLayout {
     #[inline(always)]
     pub(crate) fn cell(self, bytes: &[u8], at: usize) -> CellRef<'_> {
         let (header, rest) = split_header(&bytes[at..]);
-        let (key, rest) = rest.split_at((header >> 32) as usize);
-        let (value, mut rest) = rest.split_at(header as u32 as usize);
+        let (key_length, value_length) = ((header >> 32) as usize, header as u32 as usize);
+        let (key_and_value, mut rest) = rest.split_at(key_length + value_length);
+        let (key, value) = key_and_value.split_at(key_length);
         let mut tags: &[u8] = &[];
         if self.has_tags {
             let length = u16::from_be_bytes([rest[0], rest[1]]) as usize;

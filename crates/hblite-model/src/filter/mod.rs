@@ -113,6 +113,11 @@ impl Filter {
         self.kind().forgets_passed_cells()
     }
 
+    /// Whether it includes or skips cells, each by what is in it, and does nothing else.
+    pub(crate) fn judges_cells_alone(&self) -> bool {
+        self.kind().judges_cells_alone()
+    }
+
     /// Whether HBase counts this among the filters that seek (`HintingFilter`): an AND list calls
     /// them even after another filter has rejected a cell.
     pub(crate) fn is_hinting(&self) -> bool {

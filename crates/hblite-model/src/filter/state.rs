@@ -150,6 +150,7 @@ impl HintsInRow {
 pub struct FilterState {
     root: Box<dyn Evaluate>,
     has_filter_row: bool,
+    judges_cells_alone: bool,
     hints_in_row: HintsInRow,
 }
 
@@ -171,6 +172,7 @@ impl FilterState {
         Self {
             root,
             has_filter_row: filter.has_filter_row(),
+            judges_cells_alone: filter.judges_cells_alone(),
             hints_in_row: HintsInRow::of(filter, direction),
         }
     }
@@ -201,6 +203,20 @@ impl FilterState {
     #[inline]
     pub fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         self.root.filter_cell(cell)
+    }
+
+    /// Whether every answer is [`ReturnCode::Include`] or [`ReturnCode::Skip`] and depends on the
+    /// cell alone, and rows as such are never rejected.
+    #[inline]
+    pub fn judges_cells_alone(&self) -> bool {
+        self.judges_cells_alone
+    }
+
+    /// Whether the cell is certainly skipped. For filters with
+    /// [`FilterState::judges_cells_alone`].
+    #[inline]
+    pub fn rejects_cell(&mut self, cell: &CellRef<'_>) -> bool {
+        matches!(self.root.filter_cell(cell), Ok(ReturnCode::Skip))
     }
 
     /// What happens to the value of an included cell; see [`CellValue::apply`].

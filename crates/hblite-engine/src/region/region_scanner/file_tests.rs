@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hblite_env::MemFileSystem;
 use hblite_hfile::{HFileReader, HFileWriter, HFileWriterOptions, StoreFileInfo};
 use hblite_model::cell::Cell;
+use hblite_model::filter::{BitwiseOperator, Comparator, CompareOperator, ListOperator};
 use hblite_model::{CellComparator, CellRef, CellType};
 
 use super::*;
@@ -109,4 +110,64 @@ fn rows_are_the_same_block_by_block_and_cell_by_cell() {
         rows_by_block += at_once.unwrap().rows;
     }
     assert!(rows_by_block > 500, "{rows_by_block} rows were read by block");
+}
+
+/// A filter that rejects whole runs of rows, or every other cell, by value or by column.
+fn random_filter(dice: &Dice) -> Filter {
+    let compares = |operator: &&CompareOperator| **operator != CompareOperator::NoOp;
+    let operators: Vec<_> = CompareOperator::ALL.iter().filter(compares).collect();
+    let operator = *operators[dice.roll(operators.len() as u64) as usize];
+    if dice.hit(3) {
+        let qualifier = format!("q{:02}", dice.roll(4));
+        return Filter::qualifier(operator, Comparator::binary(qualifier));
+    }
+    let value = dice.roll(200).to_be_bytes();
+    let bits = Comparator::Bit { value: value.to_vec(), operator: BitwiseOperator::And };
+    match dice.hit(3) {
+        true => Filter::value(CompareOperator::Equal, bits),
+        false => Filter::value(operator, Comparator::binary(value)),
+    }
+}
+
+#[test]
+fn rejected_rows_are_the_same_passed_at_once_and_judged_one_by_one() {
+    let (mut rows_passed, mut rows_given) = (0, 0);
+    for seed in 0..1_000 {
+        let dice = Dice::new(seed);
+        let (cells, info) = (random_rows(&dice), random_reads::random_info(&dice, "f"));
+        let (filter, case) = (random_filter(&dice), format!("seed {seed}"));
+        let scan = random_scan(&dice);
+        let reader = file_of(&cells, [100, 1000, 5000][dice.roll(3) as usize]);
+        let open = |filter: Filter| {
+            let source = SourceScanner::File(StoreFileScanner::over(Arc::clone(&reader)));
+            let family = StoreSources { info: Arc::new(info.clone()), sources: vec![source] };
+            let scan = scan.clone().with_filter(filter);
+            RegionScanner::new(vec![family], &scan, CellComparator::Default, NOW, 1).unwrap()
+        };
+        // A list of one answers as its member does, but is judged cell by cell.
+        let list = Filter::list(ListOperator::MustPassAll, vec![filter.clone()]);
+        let (mut one_by_one, mut expected) = (open(list), Vec::new());
+        let mut push = |cell: &CellRef<'_>| expected.push(cell.to_cell());
+        while let RegionStep::Row(_) = one_by_one.next_row(&mut push).unwrap() {}
+
+        let (mut at_once, mut visited) = (open(filter.clone()), Vec::new());
+        let mut push = |cell: &CellRef<'_>| visited.push(cell.to_cell());
+        loop {
+            // A limit of work may end a step anywhere.
+            at_once.allow_work(if dice.hit(2) { u64::MAX } else { 1 + dice.roll(100) });
+            let is_time_over = || dice.hit(4);
+            match at_once.next_row_until(&mut push, is_time_over).unwrap() {
+                RegionStep::Row(_) => rows_given += 1,
+                RegionStep::Cursor(()) => {}
+                RegionStep::End => break,
+            }
+        }
+        assert_eq!(visited, expected, "{case}, {filter}, {scan:?}, {info:?}");
+        assert_eq!(at_once.stats(), one_by_one.stats(), "{case}, {filter}, {scan:?}, {info:?}");
+        assert_eq!(at_once.row_counts(), one_by_one.row_counts(), "{case}, {filter}");
+        let none = |_: &CellRef<'_>| true;
+        let passed = open(filter).stores[0].pass_rejected_rows(usize::MAX, |_| false, none);
+        rows_passed += passed.rows;
+    }
+    assert!(rows_passed > 1_000 && rows_given > 1_000, "{rows_passed}, {rows_given}");
 }

@@ -7,7 +7,7 @@ use hblite_model::cell::CellRef;
 use hblite_model::filter::{FilterState, RowVerdict};
 use hblite_model::{Direction, Error, Exception, Result, RowPart};
 
-use super::{CellSink, PausedRow, RegionScanner, RegionStep, RowBudget, RowStep};
+use super::{CellSink, JUDGED_CELL_WORK, PausedRow, RegionScanner, RegionStep, RowBudget, RowStep};
 use crate::invariants::ARE_CHECKED;
 use crate::store::key_value_scanner::KeyValueScanner;
 use crate::store::store_scanner::StoreScanner;
@@ -20,6 +20,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
     ) -> Result<RegionStep> {
         let mut may_pause = false;
         loop {
+            may_pause |= self.pass_rejected_rows();
             let mut budget = self.piece;
             let found = if let Some(paused) = self.paused.take() {
                 self.resume_row(sink, &mut budget, &paused)?
@@ -63,6 +64,33 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             self.is_done = self.is_filter_done();
             return Ok(RegionStep::Row(RowPart { may_have_more_cells }));
         }
+    }
+
+    /// Moves past rows of which the filter rejects every cell, as far as a loop over the cells of
+    /// a block can tell. Returns whether there were any.
+    fn pass_rejected_rows(&mut self) -> bool {
+        let is_within_row = self.paused.is_some() || self.is_row_joining || !self.joined.is_empty();
+        let (Some(filter), [store], false) =
+            (&mut self.filter, self.stores.as_mut_slice(), is_within_row)
+        else {
+            return false;
+        };
+        if !filter.judges_cells_alone() {
+            return false;
+        }
+        let (stop, mut budget) = (&self.stop, self.piece);
+        let cells_max = usize::try_from(budget.work_left() / JUDGED_CELL_WORK);
+        let passed = store.pass_rejected_rows(
+            cells_max.unwrap_or(usize::MAX),
+            |row| stop.is_beyond(row),
+            |cell| {
+                budget.work_on(cell, true);
+                filter.rejects_cell(cell)
+            },
+        );
+        self.piece.allow_work(budget.work_left());
+        self.rows.count_filtered(passed.rows);
+        passed.rows > 0
     }
 
     /// Continues where reading paused.

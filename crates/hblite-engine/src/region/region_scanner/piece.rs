@@ -21,6 +21,12 @@ impl RowCounts {
         self.filtered += u64::from(!is_given);
     }
 
+    /// Counts rows that were read completely and of which nothing was returned.
+    pub(super) fn count_filtered(&mut self, rows: u64) {
+        self.scanned += rows;
+        self.filtered += rows;
+    }
+
     /// Counts rows that were returned completely.
     pub(super) fn count_given(&mut self, rows: u64) {
         self.scanned += rows;

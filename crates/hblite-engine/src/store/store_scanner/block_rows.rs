@@ -2,13 +2,14 @@
 //!
 //! Nothing has to be merged then, and the scanner moves once for many cells: a loop over the cells
 //! of the block compares each with the cell before it, in place. [`StoreScanner::visit_block_rows`]
-//! takes whole rows, [`StoreScanner::visit_block_cells`] the cells of a single row. What they
+//! takes whole rows, [`StoreScanner::visit_block_cells`] the cells of a single row, and
+//! [`StoreScanner::pass_rejected_rows`] leaves out rows that a filter rejects. What they
 //! leave, such as a row that continues in the next block or a cell that is not plain, takes the
 //! path from cell to cell.
 
 use hblite_hfile::BlockCells;
 use hblite_model::Result;
-use hblite_model::cell::key;
+use hblite_model::cell::{CellRef, CellType, key};
 
 use super::plain::Markers;
 use super::{CellSink, RowBudget, StoreScanner};
@@ -71,6 +72,49 @@ impl<S: KeyValueScanner> StoreScanner<S> {
             visited.cells += self.next_plain_row(&mut budget, sink)? as u64;
         }
         Ok(visited)
+    }
+
+    /// Moves past rows, from the one at the scanner on, of which `is_rejected` holds for every
+    /// cell, as far as they have only puts, certainly end within the block, and are not beyond the
+    /// end of the scan. Such a row returns nothing, whatever else applies to its cells. Looks at
+    /// `cells_max` cells at most. Does nothing where this path cannot be taken.
+    pub(crate) fn pass_rejected_rows(
+        &mut self,
+        cells_max: usize,
+        is_beyond: impl Fn(&[u8]) -> bool,
+        mut is_rejected: impl FnMut(&CellRef<'_>) -> bool,
+    ) -> VisitedRows {
+        let is_reverse = self.cursor.heap.direction().is_reverse();
+        let mut passed = VisitedRows::default();
+        if is_reverse || self.is_closed || self.is_get || self.cursor.has_rest_of_row() {
+            return passed;
+        }
+        let Some(BlockPlace { cells, at: start, .. }) = self.cursor.heap.block() else {
+            return passed;
+        };
+        let end = start_of_last_row(cells).min(start.saturating_add(cells_max));
+        let (mut at, mut row, mut row_start) = (start, key::row(cells.key(start)), start);
+        let mut is_at_end = is_beyond(row);
+        while at <= end {
+            let cell = cells.cell(at);
+            if !key::is_same_row(cell.row(), row) {
+                (row, row_start) = (cell.row(), at);
+                passed.rows += 1;
+                is_at_end = is_beyond(row);
+            }
+            let is_put = cell.type_code() == CellType::Put.code();
+            if at == end || is_at_end || !is_put || !is_rejected(&cell) {
+                break;
+            }
+            at += 1;
+        }
+        if passed.rows > 0 {
+            passed.cells = (row_start - start) as u64;
+            self.cursor.cells_examined += passed.cells;
+            self.cursor.row.leave();
+            self.cursor.heap.move_in_block(row_start, (0, 0), passed.cells);
+        }
+        passed
     }
 
     /// Passes up to `cells_max` cells to `sink`, from the cell at the scanner on, as far as they
@@ -157,8 +201,10 @@ struct End {
 }
 
 impl<C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'_, '_, C, F> {
+    // Inlined, so that what is known of the previous cell stays in registers.
+    #[inline(always)]
     fn read_forward(&mut self, place: BlockPlace<'_>) -> End {
-        let end = self.start_of_last_row();
+        let end = start_of_last_row(self.cells);
         let mut at = place.at;
         while at < end && self.read(at) {
             at += 1;
@@ -166,23 +212,7 @@ impl<C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'_, '_, C, F> {
         End { at, row: (0, 0), is_read: false }
     }
 
-    /// The first cell of the last row, which may continue in the next block. If the row has many
-    /// cells, 0: such blocks are not worth a search.
-    fn start_of_last_row(&self) -> usize {
-        let last = self.cells.len() - 1;
-        let row = key::row(self.cells.key(last));
-        self.start_of_row(last, row).unwrap_or(0)
-    }
-
-    /// The first cell of the row of the cell `last`; `None` if the row may begin in the previous
-    /// block, or has many cells.
-    #[inline]
-    fn start_of_row(&self, last: usize, row: &[u8]) -> Option<usize> {
-        let lowest = last.saturating_sub(WALK_CELLS_MAX);
-        let is_other_row = |cell: &usize| !key::is_same_row(key::row(self.cells.key(*cell)), row);
-        (lowest..last).rev().find(is_other_row).map(|before| before + 1)
-    }
-
+    #[inline(always)]
     fn read_backward(&mut self, place: BlockPlace<'_>) -> End {
         let (before, after) = place.row;
         let mut first = place.at - before;
@@ -191,12 +221,16 @@ impl<C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'_, '_, C, F> {
             return End { at: place.at, row: place.row, is_read: false };
         }
         loop {
-            if let Some(at) = (first..=last).find(|at| !self.read(*at)) {
-                return End { at, row: (at - first, last - at), is_read: false };
+            let mut at = first;
+            while at <= last {
+                if !self.read(at) {
+                    return End { at, row: (at - first, last - at), is_read: false };
+                }
+                at += 1;
             }
-            let row_before = first.checked_sub(1).and_then(|before| {
-                Some((self.start_of_row(before, key::row(self.cells.key(before)))?, before))
-            });
+            let row_before = first
+                .checked_sub(1)
+                .and_then(|before| Some((start_of_row(self.cells, before)?, before)));
             let Some(row_before) = row_before else {
                 return End { at: last, row: (last - first, 0), is_read: true };
             };
@@ -233,7 +267,29 @@ impl<C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'_, '_, C, F> {
         }
         self.previous = Some(Previous { row, column, versions, timestamp });
         self.visited.cells += 1;
-        self.sink.push_stored(&cell, self.cells.serialized(at));
+        self.sink.push_stored(&cell, || self.cells.serialized(at));
         true
     }
+}
+
+/// The first cell of the last row, which may continue in the next block. If the row has many cells,
+/// 0: such blocks are not worth a search.
+fn start_of_last_row(cells: BlockCells<'_>) -> usize {
+    start_of_row(cells, cells.len() - 1).unwrap_or(0)
+}
+
+/// The first cell of the row of the cell `last`; `None` if the row may begin in the previous block,
+/// or has many cells.
+#[inline(always)]
+fn start_of_row(cells: BlockCells<'_>, last: usize) -> Option<usize> {
+    let row = key::row(cells.key(last));
+    let lowest = last.saturating_sub(WALK_CELLS_MAX);
+    let mut cell = last;
+    while cell > lowest {
+        if !key::is_same_row(key::row(cells.key(cell - 1)), row) {
+            return Some(cell);
+        }
+        cell -= 1;
+    }
+    None
 }

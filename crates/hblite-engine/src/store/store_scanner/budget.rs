@@ -5,7 +5,7 @@
 use hblite_model::CellRef;
 
 /// The work counted for a cell that a filter evaluates.
-const JUDGED_CELL_WORK: u64 = 4;
+pub(crate) const JUDGED_CELL_WORK: u64 = 4;
 
 /// How much of a row may still be returned at once (HBase's `ScannerContext`), and how much may be
 /// read before the scan must pause.
@@ -74,7 +74,7 @@ impl RowBudget {
     /// Counts a cell. A cell that a filter evaluates takes longer: it counts as four, plus one per
     /// KiB of its value.
     #[inline]
-    pub(super) fn work_on(&mut self, cell: &CellRef<'_>, is_judged: bool) {
+    pub(crate) fn work_on(&mut self, cell: &CellRef<'_>, is_judged: bool) {
         let work = if is_judged { JUDGED_CELL_WORK + (cell.value().len() as u64 >> 10) } else { 1 };
         self.work_left = self.work_left.saturating_sub(work);
     }

@@ -87,6 +87,11 @@ pub(super) trait Kind: fmt::Display {
         false
     }
 
+    /// See [`Filter::judges_cells_alone`].
+    fn judges_cells_alone(&self) -> bool {
+        false
+    }
+
     /// See [`Filter::forgets_passed_cells`].
     fn forgets_passed_cells(&self) -> bool {
         false

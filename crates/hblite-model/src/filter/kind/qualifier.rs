@@ -31,6 +31,10 @@ impl Kind for QualifierFilter {
     fn evaluator(&self, _: &mut Evaluators) -> Box<dyn Evaluate> {
         Box::new(Evaluator::new(self.operator, self.comparator.clone()))
     }
+
+    fn judges_cells_alone(&self) -> bool {
+        true
+    }
 }
 
 impl fmt::Display for QualifierFilter {
