@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use hblite::{ClockMode, Connection, Options};
+use hblite::{ClockMode, Connection};
 use hblite_console::Target;
 use hblite_server::{Log, LogLevel, Recorder, Server, ServerOptions, ServerPorts};
 use hblite_thrift::Complaints;
@@ -132,9 +132,8 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     for setting in &arguments.settings {
         settings.apply(setting)?;
     }
-    let store = Options::new().engine(settings.engine);
     let dir = (!arguments.memory).then_some(arguments.dir.as_path());
-    let connection = arguments.seed.open(dir, store)?;
+    let connection = arguments.seed.open(dir, settings.engine)?;
     report_open(&connection);
     match arguments.clock {
         ClockKind::Real => Ok(()),

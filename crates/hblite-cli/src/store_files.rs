@@ -19,6 +19,13 @@ pub(crate) fn unmapped(engine: EngineOptions) -> EngineOptions {
     engine.with_files_mapped(false).with_block_cache_size_bytes(BLOCK_CACHE_SIZE_BYTES)
 }
 
+/// The same for files that only this process has, in memory: nothing can truncate them, so their
+/// blocks are used in place. Otherwise each read that does not find its block in the cache copies
+/// and verifies it, and families that Thrift 1 creates by default do not use the cache.
+pub(crate) fn in_memory(engine: EngineOptions) -> EngineOptions {
+    engine.with_files_mapped(true)
+}
+
 #[cfg(unix)]
 fn raise_descriptor_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
