@@ -27,7 +27,7 @@ impl Pace {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    /// How long to sleep to keep the limit; zero if the job may go on.
+    /// How long to sleep to keep the limit; zero if the job may continue.
     pub(crate) fn left(&self) -> Duration {
         let Some(rate) = self.bytes_per_second else { return Duration::ZERO };
         let seconds = self.bytes as f64 / rate as f64;
