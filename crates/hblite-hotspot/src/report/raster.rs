@@ -105,7 +105,7 @@ impl Raster {
             let (x, y) = (*x as f32, *y as f32);
             if index == 0 { line.move_to(x, y) } else { line.line_to(x, y) }
         }
-        // Fewer than two points are no line.
+        // A line needs two points.
         if let Some(line) = line.finish() {
             self.stroke_path(&line, colour, width, dash);
         }

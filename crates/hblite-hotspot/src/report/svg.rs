@@ -74,7 +74,8 @@ fn write_text(text: &Text, body: &mut String) -> std::fmt::Result {
     let text = escaped(text);
     write!(
         body,
-        "<text {place} font-size='{size}' text-anchor='{anchor}' fill='{fill}'{weight}>{text}</text>"
+        "<text {place} font-size='{size}' text-anchor='{anchor}' fill='{fill}'{weight}>\
+         {text}</text>"
     )
 }
 
