@@ -19,6 +19,7 @@ import picocli.CommandLine.Parameters;
 @Command(name = "throughput", sortOptions = false)
 public final class Main implements Callable<Integer> {
   private static final int STARTS = 9;
+  private static final int[] THREADS = {1, 4};
   private static final double WARM_UP = 2;
 
   private enum Part {
@@ -142,7 +143,7 @@ public final class Main implements Callable<Integer> {
 
   private void program(Cluster hbase, Connection toHBase, Cluster mine, Connection toMine)
       throws Exception {
-    Workloads workloads = new Workloads(rows);
+    Workloads workloads = new Workloads(rows, THREADS);
     workloads.prepare(toHBase);
     workloads.prepare(toMine);
     Report.head(

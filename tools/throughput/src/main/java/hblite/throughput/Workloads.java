@@ -26,17 +26,19 @@ final class Workloads {
   private static final int VALUE_BYTES = 100;
   private static final int BATCH_ROWS = 100;
   private static final int WRITTEN_ROWS = 1_000_000;
-  private static final int[] THREADS = {1, 4};
 
   private final int rows;
+  private final int[] threads;
 
   /**
    * Workloads on tables.
    *
    * @param rows the number of rows of the table that is read
+   * @param threads the numbers of threads with which each runs
    */
-  Workloads(int rows) {
+  Workloads(int rows, int... threads) {
     this.rows = rows;
+    this.threads = threads;
   }
 
   /** Creates the tables; the rows of the one that is read are in a file. */
@@ -77,10 +79,10 @@ final class Workloads {
     return workloads;
   }
 
-  private static void add(
+  private void add(
       List<Workload> workloads, String name, String unit, Workload.Worker worker) {
-    for (int threads : THREADS) {
-      workloads.add(new Workload(name, unit, threads, worker));
+    for (int count : threads) {
+      workloads.add(new Workload(name, unit, count, worker));
     }
   }
 
