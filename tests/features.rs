@@ -39,6 +39,17 @@ fn without_default_features_rust_alone_builds_it() {
 }
 
 #[test]
+fn kerberos_needs_no_c_compiler() {
+    let arguments = ["--no-default-features", "--features", "kerberos"];
+    for package in ["hblite", "hblite-cli"] {
+        assert!(packages(package, &arguments).iter().any(|name| name == "libloading"));
+        let found = c_builders(package, &arguments);
+        assert!(found.is_empty(), "{package} needs a C compiler because of {found:?}");
+    }
+    assert!(packages("hblite-cli", &[]).iter().all(|name| name != "libloading"));
+}
+
+#[test]
 fn only_the_feature_cluster_brings_sockets() {
     let has_tokio = |arguments: &[&str]| {
         packages("hblite", arguments).iter().any(|name| name == "tokio" || name == "hblite-client")

@@ -20,6 +20,7 @@ const COLUMNS_MAX: usize = 100;
 
 /// The only files with unsafe code.
 const FENCED: &[&str] = &[
+    "crates/hblite-client/src/rpc/kerberos/library.rs",
     "crates/hblite-env/src/mapping.rs",
     "crates/hblite-env/src/simulation/fiber.rs",
     "crates/hblite-engine/src/memstore/cells/arena.rs",

@@ -25,6 +25,8 @@ pub(crate) enum CallError {
     TimedOut { server: ServerAddress, method: &'static str, after: Duration },
     /// TLS with the peer failed in a way that a retry cannot fix.
     Insecure { server: ServerAddress, why: String },
+    /// Kerberos with the peer failed in a way that a retry cannot fix.
+    Unauthenticated { server: ServerAddress, why: String },
     /// The peer is not an HBase server, or its answer is invalid.
     Malformed { server: ServerAddress, why: String },
     /// There is no server to call: the region is in transition.
@@ -130,7 +132,10 @@ impl CallError {
             | Self::TimedOut { .. }
             | Self::Nowhere(_)
             | Self::NotRegistered { .. } => true,
-            Self::Insecure { .. } | Self::Malformed { .. } | Self::Final(_) => false,
+            Self::Insecure { .. }
+            | Self::Unauthenticated { .. }
+            | Self::Malformed { .. }
+            | Self::Final(_) => false,
         }
     }
 
@@ -218,6 +223,9 @@ impl From<CallError> for Error {
             }
             CallError::Insecure { server, why } => {
                 io(format!("no TLS connection to {server}: {why}"))
+            }
+            CallError::Unauthenticated { server, why } => {
+                io(format!("no authentication with Kerberos at {server}: {why}"))
             }
             CallError::Malformed { server, why } => {
                 io(format!("{server} does not answer as HBase does: {why}"))

@@ -32,18 +32,19 @@
 //!   registry  where hbase:meta and the master are: ZooKeeper, or the servers themselves
 //!   rpc       connections, calls, time limits
 //! metrics     counters of calls, retries, lookups, bytes
-//! settings, tls_settings, registry_settings, pushback_settings, setting_value
-//! url, site_xml, error
+//! settings, tls_settings, kerberos_settings, registry_settings, pushback_settings
+//! setting_value, url, site_xml, error
 //! ```
 //!
 //! Modules use only those below them. Every error is an [`Error`](hblite_model::Error) with HBase's
 //! exception class and message. Dropping a future cancels its call.
 
-#![forbid(unsafe_code)]
+#![cfg_attr(not(any(feature = "kerberos", test)), forbid(unsafe_code))]
 
 mod admin;
 mod client;
 mod error;
+mod kerberos_settings;
 mod locator;
 mod metrics;
 mod pushback;
@@ -62,6 +63,7 @@ mod url;
 
 pub use admin::Admin;
 pub use client::Client;
+pub use kerberos_settings::{KerberosSettings, RpcProtection};
 pub use metrics::{CallMetrics, ClientMetrics, Latencies};
 pub use pushback_settings::PushbackSettings;
 pub use registry_settings::RegistrySettings;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use hblite_model::{Error, Result};
 use hblite_wire::cell_block::Compressor;
 
+use crate::kerberos_settings::KerberosSettings;
 use crate::pushback_settings::PushbackSettings;
 use crate::registry_settings::RegistrySettings;
 use crate::setting_value::{boolean, micros, millis, number};
@@ -81,6 +82,8 @@ pub struct ClientSettings {
     pub registry: RegistrySettings,
     /// Encryption of connections. Default none.
     pub tls: TlsSettings,
+    /// Authentication with Kerberos. Default none.
+    pub kerberos: KerberosSettings,
     /// The user name that the client sends (`hadoop.user.name`). Default `HADOOP_USER_NAME`, then
     /// `USER` of the environment.
     pub user: String,
@@ -116,6 +119,7 @@ impl Default for ClientSettings {
             pushback: PushbackSettings::default(),
             registry: RegistrySettings::default(),
             tls: TlsSettings::default(),
+            kerberos: KerberosSettings::default(),
             user: user.unwrap_or_else(|| "hblite".to_owned()),
         }
     }
@@ -182,6 +186,7 @@ impl ClientSettings {
             _ => {
                 return Ok(self.set_of_reads(name, value)?
                     || self.tls.set(name, value)?
+                    || self.kerberos.set(name, value)?
                     || self.pushback.set(name, value)?
                     || self.registry.set(name, value)?);
             }

@@ -8,16 +8,25 @@ use prost::Message;
 
 use crate::frame::{LENGTH_SIZE, NO_CALL_ID, take_delimited};
 use crate::pb;
-use crate::preamble::{AUTH_SIMPLE, VERSION};
+use crate::preamble::{AUTH_SIMPLE, PREAMBLE_SIZE, VERSION};
 
 /// The largest frame whose length a peer can read: lengths are Java's `int`.
 const FRAME_SIZE_MAX: usize = i32::MAX as usize;
 
-/// The first bytes of a connection: preamble, and header after its length.
+/// The first bytes of a connection that authenticates by name: preamble and header.
 pub fn hello(header: &pb::ConnectionHeader) -> Bytes {
-    let mut bytes = BytesMut::from(&b"HBas"[..]);
-    bytes.put_u8(VERSION);
-    bytes.put_u8(AUTH_SIMPLE);
+    [&preamble(AUTH_SIMPLE)[..], &connection_header(header)].concat().into()
+}
+
+/// The preamble of a connection: `authentication` is one of the codes in [`crate::preamble`].
+pub fn preamble(authentication: u8) -> [u8; PREAMBLE_SIZE] {
+    let [h, b, a, s] = *b"HBas";
+    [h, b, a, s, VERSION, authentication]
+}
+
+/// The header of a connection after its length. It follows the authentication.
+pub fn connection_header(header: &pb::ConnectionHeader) -> Bytes {
+    let mut bytes = BytesMut::with_capacity(LENGTH_SIZE + header.encoded_len());
     bytes.put_u32(header.encoded_len() as u32);
     bytes.put_slice(&header.encode_to_vec());
     bytes.freeze()

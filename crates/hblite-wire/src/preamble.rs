@@ -15,7 +15,8 @@ pub const PREAMBLE_SIZE: usize = 6;
 pub const VERSION: u8 = 0;
 /// Authentication by name.
 pub const AUTH_SIMPLE: u8 = 80;
-const AUTH_KERBEROS: u8 = 81;
+/// Authentication with Kerberos, through SASL.
+pub const AUTH_KERBEROS: u8 = 81;
 const AUTH_DIGEST: u8 = 82;
 
 /// The answer to a client that wants to authenticate with SASL: a status of success, then "switch

@@ -20,11 +20,11 @@ use hblite_wire::client_frame::Reply;
 use hblite_wire::frame::{LENGTH_SIZE, NO_CALL_ID};
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::net::TcpStream;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::tls;
+use super::transport::{self, Hello, Transport};
 use crate::error::{CallError, Thrown};
 use crate::metrics::Counters;
 use crate::settings::ClientSettings;
@@ -39,7 +39,7 @@ const JOINED_SIZE_MAX: usize = 64 * 1024;
 /// How a server that speaks only TLS answers: an alert of version 3.
 const TLS_ALERT: [u8; 2] = [21, 3];
 const CLOSED_IN_SILENCE: &str = "the server closed it without an answer, as one does that accepts \
-     only TLS (hbase.client.netty.tls.enabled) or only Kerberos";
+     only TLS (hbase.client.netty.tls.enabled) or only Kerberos (hbase.security.authentication)";
 /// Minimum and maximum growth of the buffer.
 const READ_SIZE: usize = 16 * 1024;
 const READ_SIZE_MAX: usize = 1024 * 1024;
@@ -75,24 +75,14 @@ impl Connection {
     /// Opens a connection that begins with `hello`.
     pub(super) async fn open(
         server: &ServerAddress,
-        hello: Bytes,
+        hello: Hello,
         settings: &ClientSettings,
         counters: Arc<Counters>,
         deadline: Instant,
     ) -> Result<Self, CallError> {
-        let unreachable = |why: String| CallError::Unreachable { server: server.clone(), why };
-        let limit =
-            settings.connect_timeout.min(deadline.saturating_duration_since(Instant::now()));
-        let connecting = TcpStream::connect((server.host.as_str(), server.port));
-        let stream = match timeout(limit, connecting).await {
-            Ok(stream) => stream.map_err(|error| unreachable(error.to_string()))?,
-            Err(_) => {
-                return Err(unreachable(format!("no connection within {} ms", limit.as_millis())));
-            }
-        };
-        stream.set_nodelay(true).map_err(|error| unreachable(error.to_string()))?;
+        let Transport { reader, writer, first } =
+            transport::open(server, hello, settings, deadline).await?;
         let (frames, queue) = mpsc::channel(QUEUE_LENGTH);
-        let connection = |shared| Self { shared, frames };
         let shared = Arc::new(Shared {
             server: server.clone(),
             counters,
@@ -102,17 +92,9 @@ impl Connection {
             read_at_ms: AtomicU64::new(0),
             stop: Notify::new(),
         });
-        let (of_task, settings) = (Arc::clone(&shared), settings.clone());
-        if settings.tls.is_enabled {
-            let limit = deadline.saturating_duration_since(Instant::now());
-            let stream = tls::handshake(stream, server, &settings.tls, limit).await?;
-            let (reader, writer) = tokio::io::split(stream);
-            tokio::spawn(of_task.run(reader, writer, hello, queue, settings));
-        } else {
-            let (reader, writer) = stream.into_split();
-            tokio::spawn(of_task.run(reader, writer, hello, queue, settings));
-        }
-        Ok(connection(shared))
+        let of_task = Arc::clone(&shared);
+        tokio::spawn(of_task.run(reader, writer, first, queue, settings.clone()));
+        Ok(Self { shared, frames })
     }
 
     /// Whether calls can be made.
@@ -204,13 +186,13 @@ impl Shared {
         self: Arc<Self>,
         reader: impl AsyncRead + Unpin,
         writer: impl AsyncWrite + Unpin,
-        hello: Bytes,
+        first: Bytes,
         queue: mpsc::Receiver<Bytes>,
         settings: ClientSettings,
     ) {
         let error = tokio::select! {
             error = self.read(reader, &settings) => error,
-            error = self.write(writer, hello, queue) => self.error_of(error),
+            error = self.write(writer, first, queue) => self.error_of(error),
             () = self.stop.notified() => self.disconnected(),
         };
         let waiting = {
@@ -322,10 +304,10 @@ impl Shared {
     async fn write(
         &self,
         mut writer: impl AsyncWrite + Unpin,
-        hello: Bytes,
+        first: Bytes,
         mut queue: mpsc::Receiver<Bytes>,
     ) -> std::io::Error {
-        let mut joined = BytesMut::from(hello.as_ref());
+        let mut joined = BytesMut::from(first.as_ref());
         let mut frames = Vec::with_capacity(FRAMES_AT_ONCE);
         loop {
             if queue.recv_many(&mut frames, FRAMES_AT_ONCE).await == 0 {

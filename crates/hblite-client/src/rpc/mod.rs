@@ -1,9 +1,14 @@
 //! Calls: a message to a service of a server, and its answer within a time limit.
 
 mod connection;
+#[cfg_attr(not(any(feature = "kerberos", test)), path = "no_kerberos.rs")]
+mod kerberos;
 mod pool;
+#[cfg(any(feature = "kerberos", test))]
+mod sasl;
 #[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
 mod tls;
+mod transport;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -8,12 +8,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hblite_wire::client_frame;
 use hblite_wire::pb;
 use parking_lot::Mutex;
 use tokio::time::{Instant, timeout_at};
 
 use super::connection::Connection;
+use super::transport::Hello;
 use crate::error::CallError;
 use crate::metrics::Counters;
 use crate::settings::ClientSettings;
@@ -94,7 +94,7 @@ impl Pool {
         if let Some(connection) = slot.as_ref().filter(|connection| connection.is_open()) {
             return Ok(Arc::clone(connection));
         }
-        let hello = client_frame::hello(&self.header(service));
+        let hello = Hello { service, header: self.header(service) };
         let counters = Arc::clone(&self.counters);
         let opened = Connection::open(server, hello, &self.settings, counters, deadline).await;
         match &opened {

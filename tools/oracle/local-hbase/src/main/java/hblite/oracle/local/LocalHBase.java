@@ -19,10 +19,10 @@ import org.apache.hadoop.hbase.zookeeper.MiniZooKeeperCluster;
 /**
  * A standalone HBase in this process: ZooKeeper, one master and region servers on local files.
  *
- * <p>It prints on its standard output {@code ZooKeeper at localhost:PORT} when it accepts requests,
- * answers each line of its standard input with what HBase finds inconsistent, and stops when the
- * input ends, so it never outlives its parent. Its store needs an empty directory, which can be
- * deleted afterwards.
+ * <p>When it accepts requests, it prints {@code ZooKeeper at localhost:PORT} and {@code master at
+ * HOST,PORT,START} on its standard output. It answers each line of its standard input with what
+ * HBase finds inconsistent, and stops when the input ends, so it never outlives its parent. Its
+ * store needs an empty directory, which can be deleted afterwards.
  */
 public final class LocalHBase {
   private static final int LOOK_AGAIN_MS = 100;
@@ -63,6 +63,7 @@ public final class LocalHBase {
     cluster.startup();
     waitUntilReady(cluster);
     System.out.println("ZooKeeper at localhost:" + port);
+    System.out.println("master at " + cluster.getMasters().get(0).getMaster().getServerName());
     answer(cluster.getMasters().get(0).getMaster());
     cluster.shutdown();
     cluster.join();
