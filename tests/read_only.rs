@@ -54,8 +54,8 @@ impl FileSystem for ReadOnlyFs {
         self.refuse()
     }
 
-    fn create_dir_all(&self, _: &Path) -> io::Result<()> {
-        self.refuse()
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        if path.is_dir() { Ok(()) } else { self.refuse() }
     }
 
     fn list_dir(&self, path: &Path) -> io::Result<Vec<DirEntry>> {
@@ -206,6 +206,16 @@ fn nothing_is_written_and_the_log_is_read() {
         assert_eq!(media.refused.load(Ordering::Relaxed), 0);
         assert_eq!(content(&store), before);
     }
+}
+
+#[test]
+fn an_open_for_writing_says_how_to_read_what_cannot_be_written() {
+    let dir = tempfile::tempdir().unwrap();
+    hblite::open(dir.path()).unwrap().close().unwrap();
+    let env = Env::system().with_fs(Arc::new(ReadOnlyFs::default()));
+    let error = Options::new().env(env).open(dir.path()).unwrap_err().to_string();
+    assert!(error.contains("LOCK: read-only filesystem"), "{error}");
+    assert!(error.contains("hblite shell --read-only"), "{error}");
 }
 
 #[test]

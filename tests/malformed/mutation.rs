@@ -1,12 +1,12 @@
 //! What can happen to a file.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_env::Random;
 
 use crate::checksum;
-use crate::image::Image;
 use crate::kind::Kind;
 use crate::stores::Store;
 
@@ -50,9 +50,13 @@ impl Mutation {
     }
 }
 
+/// New contents of files, by their paths below the store; nothing for a file that is deleted.
+pub(crate) type Changes = BTreeMap<PathBuf, Option<Arc<Vec<u8>>>>;
+
 /// A store with a mutated file.
 pub(crate) struct Mutated {
-    pub(crate) image: Image,
+    /// The new contents of files; nothing for a file that is deleted.
+    pub(crate) changes: Changes,
     pub(crate) mutation: Mutation,
     /// Whether the checksums were corrected.
     pub(crate) is_corrected: bool,
@@ -69,8 +73,8 @@ pub(crate) fn mutate(
     path: &Path,
     random: &dyn Random,
 ) -> Option<Mutated> {
-    let mut image = store.image.clone();
-    let before = Arc::clone(&image.files[path]);
+    let mut changes = Changes::new();
+    let before = Arc::clone(&store.image.files[path]);
     let mut paths = vec![path.to_path_buf()];
     if mutation.is_within() {
         let (changed, what) = change(mutation, &before, random)?;
@@ -79,20 +83,20 @@ pub(crate) fn mutate(
         let corrected = corrected.filter(|_| wants_right);
         let is_corrected = corrected.is_some();
         if is_corrected {
-            forget_fingerprint(&mut image, path);
+            forget_fingerprint(store, &mut changes, path);
         }
-        image.files.insert(path.to_path_buf(), Arc::new(corrected.unwrap_or(changed)));
-        return Some(Mutated { image, mutation, is_corrected, paths, what });
+        changes.insert(path.to_path_buf(), Some(Arc::new(corrected.unwrap_or(changed))));
+        return Some(Mutated { changes, mutation, is_corrected, paths, what });
     }
     let mut what = String::new();
     match mutation {
         Mutation::Emptied if before.is_empty() => return None,
-        Mutation::Emptied => drop(image.files.insert(path.to_path_buf(), Arc::default())),
-        Mutation::Deleted => drop(image.files.remove(path)),
+        Mutation::Emptied => drop(changes.insert(path.to_path_buf(), Some(Arc::default()))),
+        Mutation::Deleted => drop(changes.insert(path.to_path_buf(), None)),
         Mutation::Duplicated => {
             let copy = path.with_file_name(name_of_copy(kind, path, before.len(), random)?);
             what = copy.display().to_string();
-            image.files.insert(copy.clone(), before);
+            changes.insert(copy.clone(), Some(before));
             paths.push(copy);
         }
         Mutation::Swapped => {
@@ -106,18 +110,19 @@ pub(crate) fn mutate(
                 .collect();
             let other = (*others.get(below(random, others.len()))?).clone();
             what = other.display().to_string();
-            let content = image.files.insert(other.clone(), before).expect("it is there");
-            image.files.insert(path.to_path_buf(), content);
+            let content = Arc::clone(&store.image.files[&other]);
+            changes.insert(other.clone(), Some(before));
+            changes.insert(path.to_path_buf(), Some(content));
             paths.push(other);
         }
         _ => {
             let older = store.older(kind, path);
             let older = Arc::clone(older.get(below(random, older.len()))?);
             what = format!("{} bytes instead of {}", older.len(), before.len());
-            image.files.insert(path.to_path_buf(), older);
+            changes.insert(path.to_path_buf(), Some(older));
         }
     }
-    Some(Mutated { image, mutation, is_corrected: false, paths, what })
+    Some(Mutated { changes, mutation, is_corrected: false, paths, what })
 }
 
 fn below(random: &dyn Random, bound: usize) -> usize {
@@ -161,9 +166,10 @@ fn change(mutation: Mutation, before: &[u8], random: &dyn Random) -> Option<(Vec
 }
 
 /// A store file's fingerprint is in the manifest of its region, which would stop the change there.
-fn forget_fingerprint(image: &mut Image, path: &Path) {
-    if let Some(region) = path.ancestors().nth(2) {
-        image.files.remove(&region.join(".manifest"));
+fn forget_fingerprint(store: &Store, changes: &mut Changes, path: &Path) {
+    let manifest = path.ancestors().nth(2).map(|region| region.join(".manifest"));
+    if let Some(manifest) = manifest.filter(|path| store.image.files.contains_key(path)) {
+        changes.insert(manifest, None);
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use hblite::{Connection, Put, Result as StoreResult};
-use hblite_env::{FileSystem, MemFileSystem};
+use hblite_env::FileSystem;
 
 use crate::contents::{Contents, IGNORED_ROW};
 use crate::image::STORE;
@@ -72,9 +72,8 @@ pub(crate) fn watch_for_panics() {
 }
 
 /// Opens the store of a file system.
-pub(crate) fn open(fs: &MemFileSystem, salvage: bool) -> StoreResult<Connection> {
-    let fs: Arc<dyn FileSystem> = Arc::new(fs.clone());
-    stores::options(fs, false).salvage(salvage).create_if_missing(false).open(STORE)
+pub(crate) fn open(fs: &Arc<dyn FileSystem>, salvage: bool) -> StoreResult<Connection> {
+    stores::options(Arc::clone(fs), false).salvage(salvage).create_if_missing(false).open(STORE)
 }
 
 /// Everything that an open reports.
@@ -93,7 +92,7 @@ pub(crate) fn notes(connection: &Connection) -> String {
 /// The result of reading the store, and what the open reported.
 type Found = StoreResult<(StoreResult<Contents>, String)>;
 
-fn read(fs: &MemFileSystem, salvage: bool, are_snapshots_read: bool) -> Found {
+fn read(fs: &Arc<dyn FileSystem>, salvage: bool, are_snapshots_read: bool) -> Found {
     let connection = open(fs, salvage)?;
     let contents = Contents::read(&connection, are_snapshots_read);
     // The files of a disabled table are opened when it is enabled.
@@ -118,7 +117,7 @@ pub(crate) fn judge(
     number: u64,
     is_loud: bool,
 ) -> Result<Verdict, String> {
-    let fs = mutated.image.to_memory();
+    let fs = store.with(&mutated.changes);
     let turn = number % TURNS;
     let has_findings = turn != 0 || mutated.is_corrected || has_findings(&fs)?;
     // An open changes files.
@@ -132,13 +131,13 @@ pub(crate) fn judge(
     };
     if verdict == Verdict::Whole {
         if turn == 1 {
-            live_on(&mutated.image.to_memory(), store)?;
+            live_on(&store.with(&mutated.changes), store)?;
         }
     } else if !has_findings {
         return Err(format!("{verdict:?}, and a check finds nothing"));
     } else if turn == 2 && !mutated.is_corrected {
         // A file with correct checksums is taken as written by a salvage, too.
-        salvage(&mutated.image.to_memory(), store, kind)?;
+        salvage(&store.with(&mutated.changes), store, kind)?;
     }
     Ok(verdict)
 }
@@ -175,14 +174,14 @@ fn is_named(store: &Store, mutated: &Mutated, notes: &str) -> bool {
 }
 
 /// Whether a check finds anything.
-fn has_findings(fs: &MemFileSystem) -> Result<bool, String> {
-    let env = hblite::Env::in_memory().with_fs(Arc::new(fs.clone()));
+fn has_findings(fs: &Arc<dyn FileSystem>) -> Result<bool, String> {
+    let env = hblite::Env::in_memory().with_fs(Arc::clone(fs));
     let report = without_panic(|| hblite_engine::check(&env, Path::new(STORE), &mut |_| {}))?;
     Ok(report.map_or(true, |report| !report.defects.is_empty() || !report.notes.is_empty()))
 }
 
 /// A salvage names what it gives up.
-fn salvage(fs: &MemFileSystem, store: &Store, kind: Kind) -> Result<(), String> {
+fn salvage(fs: &Arc<dyn FileSystem>, store: &Store, kind: Kind) -> Result<(), String> {
     let Ok((Ok(contents), notes)) = without_panic(|| read(fs, true, kind.is_of_snapshot()))? else {
         return Ok(());
     };
@@ -195,7 +194,7 @@ fn salvage(fs: &MemFileSystem, store: &Store, kind: Kind) -> Result<(), String> 
 }
 
 /// A store that has all of its data still has it after writes, flushes and compactions.
-fn live_on(fs: &MemFileSystem, store: &Store) -> Result<(), String> {
+fn live_on(fs: &Arc<dyn FileSystem>, store: &Store) -> Result<(), String> {
     let lived = without_panic(|| -> StoreResult<Contents> {
         let connection = open(fs, false)?;
         let admin = connection.admin();

@@ -15,12 +15,13 @@ use hblite::{
     Connection, DataBlockEncoding, Delete, EngineOptions, Env, FailSafeSnapshot, ManualClock,
     MergeKind, NamespaceDescriptor, Options, Put, Result, SnapshotOptions, TableDescriptor,
 };
-use hblite_env::{CrashFileSystem, FileSystem, SeededRandom};
+use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem, SeededRandom};
 use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
 
 use crate::contents::Contents;
 use crate::image::{Image, STORE};
 use crate::kind::Kind;
+use crate::mutation::Changes;
 use crate::outcome;
 
 const FOLDER: &str = "/hfiles";
@@ -33,6 +34,8 @@ const CUTS: u64 = 40;
 pub(crate) struct Store {
     pub(crate) name: String,
     pub(crate) image: Image,
+    /// The image, to be forked.
+    files: MemFileSystem,
     pub(crate) contents: Contents,
     /// What an open reports about it.
     pub(crate) notes: String,
@@ -46,12 +49,30 @@ impl Store {
             let what = "is of no kind that this test knows: add it to kind.rs";
             assert!(Kind::of(path).is_some(), "store {name}: {} {what}", path.display());
         }
-        let opened = outcome::open(&image.to_memory(), false);
+        let files = image.to_memory();
+        let fork = files.fork().expect("files in memory fork");
+        let opened = outcome::open(&fork, false);
         let connection = opened.unwrap_or_else(|error| panic!("store {name}: {error}"));
         let notes = outcome::notes(&connection);
         let contents = Contents::read(&connection, true);
         let contents = contents.unwrap_or_else(|error| panic!("store {name}: {error}"));
-        Self { name: name.to_owned(), image, contents, notes, moments }
+        Self { name: name.to_owned(), image, files, contents, notes, moments }
+    }
+
+    /// A copy of the store with changed files. What is not changed is shared.
+    pub(crate) fn with(&self, changes: &Changes) -> Arc<dyn FileSystem> {
+        let fs = self.files.fork().expect("files in memory fork");
+        for (path, content) in changes {
+            let place = Path::new(STORE).join(path);
+            if self.image.files.contains_key(path) {
+                fs.remove_file(&place).expect("it is there");
+            }
+            if let Some(content) = content {
+                let file = fs.create(&place);
+                file.and_then(|mut file| file.write_all(content)).expect("room");
+            }
+        }
+        fs
     }
 
     /// The contents of the file at `path` at earlier moments, or of other files of its kind.

@@ -255,6 +255,10 @@ impl FileSystem for FaultFileSystem {
         self.inner.hard_link(from, to)
     }
 
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        self.inner.real_path(path)
+    }
+
     fn sync_file(&self, path: &Path) -> io::Result<()> {
         self.check(Operation::Sync, path)?;
         self.inner.sync_file(path)

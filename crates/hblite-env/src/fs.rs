@@ -96,6 +96,14 @@ pub trait FileSystem: Send + Sync + Debug {
     /// As [`FileSystem::lock`].
     fn lock_existing(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>>;
 
+    /// The path without symbolic links. It is the same where a file system has none.
+    ///
+    /// # Errors
+    /// `NotFound` if nothing is there.
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        Ok(path.to_path_buf())
+    }
+
     /// A cheap, independent copy of the whole file system at one moment. `None` if it is not in
     /// memory. If a file grows meanwhile, the copy has a prefix of it.
     fn fork(&self) -> Option<Arc<dyn FileSystem>> {

@@ -46,7 +46,13 @@ impl FileSystem for StdFileSystem {
             // No store writes a name that is not UTF-8. It must still be listed, so that a
             // directory is not considered empty when it is not.
             let name = entry.file_name().to_string_lossy().into_owned();
-            entries.push(DirEntry { name, is_dir: entry.file_type()?.is_dir() });
+            let kind = entry.file_type()?;
+            // A part of a store may be on another disk. A link to nothing is a missing file.
+            let is_dir = match kind.is_symlink() {
+                true => fs::metadata(entry.path()).is_ok_and(|found| found.is_dir()),
+                false => kind.is_dir(),
+            };
+            entries.push(DirEntry { name, is_dir });
         }
         entries.sort_by(|left, right| left.name.cmp(&right.name));
         Ok(entries)
@@ -61,7 +67,15 @@ impl FileSystem for StdFileSystem {
     }
 
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::hard_link(from, to)
+        // A second name for a symbolic link would depend on the first name's target.
+        match fs::symlink_metadata(from)?.is_symlink() {
+            true => fs::hard_link(fs::canonicalize(from)?, to),
+            false => fs::hard_link(from, to),
+        }
+    }
+
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        fs::canonicalize(path)
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {

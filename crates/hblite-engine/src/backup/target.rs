@@ -62,7 +62,7 @@ impl Target {
     /// # Errors
     /// `IllegalArgument`, `Io`: nothing was changed.
     pub(crate) fn begin(env: &Env, source: &Path, to: &Path) -> Result<Self> {
-        check_place(source, to)?;
+        check_place(env.fs.as_ref(), source, to)?;
         Self::begin_anywhere(env, source, to)
     }
 
@@ -313,20 +313,24 @@ pub(crate) fn check_free(fs: &dyn FileSystem, to: &Path) -> Result<()> {
 }
 
 /// Refuses a target within the store.
-fn check_place(source: &Path, to: &Path) -> Result<()> {
-    if resolved(to)?.starts_with(resolved(source)?) {
+fn check_place(fs: &dyn FileSystem, source: &Path, to: &Path) -> Result<()> {
+    if resolved(fs, to)?.starts_with(resolved(fs, source)?) {
         let (source, to) = (source.display(), to.display());
         return Err(Error::illegal_argument(format!("{to} is within the store {source}")));
     }
     Ok(())
 }
 
-/// The path from the root on, without `.` and `..`; links are not followed.
-fn resolved(path: &Path) -> Result<PathBuf> {
+/// The path from the root on, without `.`, `..` and symbolic links. It need not exist.
+fn resolved(fs: &dyn FileSystem, path: &Path) -> Result<PathBuf> {
     let path =
         std::path::absolute(path).map_err(|error| Error::io("cannot resolve", path, error))?;
+    let real = path.ancestors().find_map(|there| {
+        let below = path.strip_prefix(there).ok()?;
+        Some(fs.real_path(there).ok()?.join(below))
+    });
     let mut resolved = PathBuf::new();
-    for component in path.components() {
+    for component in real.unwrap_or(path).components() {
         if component == Component::ParentDir {
             resolved.pop();
         } else {

@@ -157,15 +157,20 @@ impl Layout {
     fn or_holder<T>(&self, locked: std::io::Result<T>) -> Result<T> {
         locked.map_err(|error| {
             let path = self.lock_file();
-            if error.kind() == std::io::ErrorKind::WouldBlock {
-                let message = format!(
+            let message = match error.kind() {
+                ErrorKind::WouldBlock => format!(
                     "{} is open in another process or handle ({error}): a store has one at a time; \
                      meanwhile it can be opened read-only (hblite shell --read-only)",
                     self.root.display()
-                );
-                return Error::new(Exception::Io, message).with_source(error);
-            }
-            Error::io("lock", &path, error)
+                ),
+                ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => format!(
+                    "cannot lock {}: {error}: to read the store without writing to it, open it \
+                     read-only (hblite shell --read-only)",
+                    path.display()
+                ),
+                _ => return Error::io("cannot lock", &path, error),
+            };
+            Error::new(Exception::Io, message).with_source(error)
         })
     }
 
