@@ -106,6 +106,26 @@ fn the_overview_has_rates_of_what_was_recorded() {
     assert_eq!(asked.get("table?name=none").0, 404);
 }
 
+/// A get of one column reads on a path of its own.
+#[test]
+fn gets_are_sampled_with_and_without_a_column() {
+    let asked = Asked::new();
+    asked.table().put(&Put::new("row1").add("f", "q", "v")).unwrap();
+    let samples = asked.connection.key_samples().unwrap();
+    samples.set_every(1);
+    let get = hblite::Get::new("row1");
+    for get in [get.clone(), get.with_column("f", "q")] {
+        samples.take();
+        // The first one may end a gap between the samples of this thread.
+        for _ in 0..100 {
+            assert!(!asked.table().get(&get).unwrap().is_empty());
+        }
+        let taken = samples.take();
+        let is_it = |key: &hblite::KeySample| *key.row == *b"row1" && !key.is_write;
+        assert!(!taken.is_empty() && taken.iter().all(is_it), "{taken:?}");
+    }
+}
+
 #[test]
 fn rows_are_paged_in_both_directions() {
     let asked = Asked::new();

@@ -307,6 +307,7 @@ impl Region {
                 ColumnRead::Outdated => {}
                 ColumnRead::Unclear => return Ok(None),
                 ColumnRead::Done { cells_examined } => {
+                    self.context.key_samples.note(&self.info, [scan.start_row()], false);
                     self.count_cells_read(1, cells_examined, cells.len(), cells.size_bytes());
                     return Ok(Some(cells));
                 }
