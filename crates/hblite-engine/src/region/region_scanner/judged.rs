@@ -20,7 +20,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
     ) -> Result<RegionStep> {
         let mut may_pause = false;
         loop {
-            may_pause |= self.pass_rejected_rows();
+            may_pause |= self.pass_rejected_rows(&mut is_time_over);
             let mut budget = self.piece;
             let found = if let Some(paused) = self.paused.take() {
                 self.resume_row(sink, &mut budget, &paused)?
@@ -67,8 +67,8 @@ impl<S: KeyValueScanner> RegionScanner<S> {
     }
 
     /// Moves past rows of which the filter rejects every cell, as far as a loop over the cells of
-    /// a block can tell. Returns whether there were any.
-    fn pass_rejected_rows(&mut self) -> bool {
+    /// a block can tell, and until the time is over. Returns whether there were any.
+    fn pass_rejected_rows(&mut self, mut is_time_over: impl FnMut() -> bool) -> bool {
         let is_within_row = self.paused.is_some() || self.is_row_joining || !self.joined.is_empty();
         let (Some(filter), [store], false) =
             (&mut self.filter, self.stores.as_mut_slice(), is_within_row)
@@ -82,7 +82,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         let cells_max = usize::try_from(budget.work_left() / JUDGED_CELL_WORK);
         let passed = store.pass_rejected_rows(
             cells_max.unwrap_or(usize::MAX),
-            |row| stop.is_beyond(row),
+            |row| stop.is_beyond(row) || is_time_over(),
             |cell| {
                 budget.work_on(cell, true);
                 filter.rejects_cell(cell)

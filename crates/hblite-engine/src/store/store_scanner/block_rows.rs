@@ -75,13 +75,14 @@ impl<S: KeyValueScanner> StoreScanner<S> {
     }
 
     /// Moves past rows, from the one at the scanner on, of which `is_rejected` holds for every
-    /// cell, as far as they have only puts, certainly end within the block, and are not beyond the
-    /// end of the scan. Such a row returns nothing, whatever else applies to its cells. Looks at
-    /// `cells_max` cells at most. Does nothing where this path cannot be taken.
+    /// cell, as far as they have only puts and certainly end within the block. Such a row returns
+    /// nothing, whatever else applies to its cells. Stops before a row for which `is_stop` holds,
+    /// which is asked once for each row. Looks at `cells_max` cells at most. Does nothing where
+    /// this path cannot be taken.
     pub(crate) fn pass_rejected_rows(
         &mut self,
         cells_max: usize,
-        is_beyond: impl Fn(&[u8]) -> bool,
+        mut is_stop: impl FnMut(&[u8]) -> bool,
         mut is_rejected: impl FnMut(&CellRef<'_>) -> bool,
     ) -> VisitedRows {
         let is_reverse = self.cursor.heap.direction().is_reverse();
@@ -94,13 +95,13 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         };
         let end = start_of_last_row(cells).min(start.saturating_add(cells_max));
         let (mut at, mut row, mut row_start) = (start, key::row(cells.key(start)), start);
-        let mut is_at_end = is_beyond(row);
+        let mut is_at_end = is_stop(row);
         while at <= end {
             let cell = cells.cell(at);
             if !key::is_same_row(cell.row(), row) {
                 (row, row_start) = (cell.row(), at);
                 passed.rows += 1;
-                is_at_end = is_beyond(row);
+                is_at_end = is_stop(row);
             }
             let is_put = cell.type_code() == CellType::Put.code();
             if at == end || is_at_end || !is_put || !is_rejected(&cell) {
