@@ -19,13 +19,13 @@ const RATES: [(u32, &str); 3] = [(0, "no sample"), (32, "1 in 32"), (1, "every k
 fn main() {
     let is_measured = std::env::args().any(|argument| argument == "--bench");
     let rounds = if is_measured { 300 } else { 1 };
-    let connection = hblite::open_in_memory().unwrap();
+    let connection = hblite::open_in_memory().expect("a store in memory");
     let table = filled(&connection);
     let gets: Vec<Get> = (0..ROWS).map(|row| Get::new(key(row)).with_column("f", "q")).collect();
     let puts: Vec<Put> = (0..ROWS).map(put).collect();
-    let get = |at: usize| assert!(!table.get(&gets[at % ROWS]).unwrap().is_empty());
+    let get = |at: usize| assert!(!table.get(&gets[at % ROWS]).expect("a get").is_empty());
     report("get", &connection, rounds, &get);
-    let put = |at: usize| table.put(&puts[at % ROWS]).unwrap();
+    let put = |at: usize| table.put(&puts[at % ROWS]).expect("a put");
     report("put", &connection, rounds, &put);
 }
 
@@ -39,19 +39,22 @@ fn put(row: usize) -> Put {
 }
 
 fn filled(connection: &Connection) -> Table {
-    let name: TableName = "t".parse().unwrap();
+    let name: TableName = "t".parse().expect("a name");
     let family = ColumnFamilyDescriptor::new("f");
-    connection.admin().create_table(&TableDescriptor::new(name).with_family(family)).unwrap();
-    let table = connection.table("t").unwrap();
+    connection
+        .admin()
+        .create_table(&TableDescriptor::new(name).with_family(family))
+        .expect("a new table");
+    let table = connection.table("t").expect("the table");
     for row in 0..ROWS {
-        table.put(&put(row)).unwrap();
+        table.put(&put(row)).expect("a put");
     }
     table
 }
 
 /// Runs each rate in turn, and prints the fastest round of each.
 fn report(name: &str, connection: &Connection, rounds: usize, request: &dyn Fn(usize)) {
-    let samples = connection.key_samples().unwrap();
+    let samples = connection.key_samples().expect("the samples");
     let mut fastest = [f64::INFINITY; RATES.len()];
     let mut at = 0;
     for _ in 0..rounds {

@@ -20,6 +20,9 @@ pub struct OpenReport {
     pub set_aside: Vec<PathBuf>,
     /// Directories without cells that an interrupted procedure of hblite had left; deleted.
     pub removed: Vec<PathBuf>,
+    /// Directories of regions that hbase:meta does not name, and that stay in place because regions
+    /// that it does name refer to their files. hbase:meta may be damaged: `hblite check` says more.
+    pub kept: Vec<PathBuf>,
     /// What an open with salvage rebuilt of a lost hbase:meta.
     pub rebuilt: Option<CatalogRebuild>,
 }
@@ -38,7 +41,14 @@ impl OpenReport {
                 "{more} more directories are set aside; `hblite check --clean` deletes them all"
             )),
         };
-        rebuilt.chain(self.moved.iter().map(Moved::to_string)).chain(set_aside).chain(last)
+        let kept = self.kept.iter().map(|dir| {
+            format!(
+                "{} stays: hbase:meta does not name this region, but another refers to its files",
+                dir.display()
+            )
+        });
+        let moved = self.moved.iter().map(Moved::to_string);
+        rebuilt.chain(moved).chain(kept).chain(set_aside).chain(last)
     }
 }
 

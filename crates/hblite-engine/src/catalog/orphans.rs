@@ -4,7 +4,9 @@
 //! its own, was left behind by an interrupted procedure: a region that never served, or daughters
 //! that only refer to their parent. It is removed. Any other directory is set aside and
 //! reported: the rest of a table that was being dropped, or something that was put there by hand.
-//! Files are left alone, since no part of a store has their names.
+//! Files are left alone, since no part of a store has their names. So is a region's directory whose
+//! files a region of hbase:meta refers to: hbase:meta should name it, and without it that region
+//! could not be read.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -53,12 +55,41 @@ pub(super) fn retire_regions(
         .flat_map(|row| std::iter::once(&row.info).chain(&row.merge_parents))
         .map(|info| info.encoded_name())
         .collect();
-    for region in directories(fs, table_dir)? {
-        if !known.contains(region.as_str()) {
-            retire_dir(catalog, &table_dir.join(&region), Shape::Region, report)?;
+    let mut unknown = directories(fs, table_dir)?;
+    unknown.retain(|region| !known.contains(region.as_str()));
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let referred = regions_referred_to(fs, table_dir, &known)?;
+    for region in unknown {
+        let dir = table_dir.join(&region);
+        match referred.contains(&region) {
+            true => report.kept.push(dir),
+            false => retire_dir(catalog, &dir, Shape::Region, report)?,
         }
     }
     Ok(())
+}
+
+/// The regions to whose files references of these regions refer, by encoded name.
+fn regions_referred_to(
+    fs: &dyn FileSystem,
+    table_dir: &Path,
+    regions: &HashSet<&str>,
+) -> Result<HashSet<String>> {
+    let mut referred = HashSet::new();
+    for region in regions {
+        let dir = table_dir.join(region);
+        for family in directories(fs, &dir)? {
+            for file in list(fs, &dir.join(family))? {
+                // The name of a reference ends in the region's (`store/reference.rs`).
+                if let Some((_, parent)) = file.name.rsplit_once('.') {
+                    referred.insert(parent.to_owned());
+                }
+            }
+        }
+    }
+    Ok(referred)
 }
 
 fn retire_dir(catalog: &Catalog, dir: &Path, shape: Shape, report: &mut OpenReport) -> Result<()> {

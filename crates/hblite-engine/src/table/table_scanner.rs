@@ -114,23 +114,26 @@ impl TableScanner {
         row: &mut RowResult,
         is_time_over: impl FnMut() -> bool,
     ) -> Result<RegionStep> {
-        let mut cells = std::mem::take(row).into_cells();
-        cells.clear();
-        let mut found = self.next_into(&mut cells, is_time_over)?;
-        if found == RegionStep::Cursor(()) {
-            *row = RowResult::new(cells);
-            return Ok(found);
-        }
+        let mut found = match self.next_into(row.refill(), is_time_over) {
+            Ok(RegionStep::Cursor(())) => return Ok(RegionStep::Cursor(())),
+            Ok(found) => found,
+            Err(error) => {
+                row.refill();
+                return Err(error);
+            }
+        };
         if let RegionStep::Row(part) = found
-            && self.is_beyond_limit(&cells, part)
+            && self.is_beyond_limit(row, part)
         {
-            cells.clear();
+            row.refill();
             self.end();
             found = RegionStep::End;
         }
         let has_more = found == RegionStep::Row(RowPart { may_have_more_cells: true });
-        self.open_row = cells.get(0).filter(|_| has_more).map(|cell| cell.row().to_vec());
-        *row = RowResult::new(cells).with_more_cells(has_more);
+        if has_more || self.open_row.is_some() {
+            self.open_row = row.cells().next().filter(|_| has_more).map(|cell| cell.row().to_vec());
+        }
+        row.set_more_cells(has_more);
         Ok(found)
     }
 
@@ -265,9 +268,9 @@ impl TableScanner {
     }
 
     /// A row that looked incomplete but had no further part is counted when the next row begins, as
-    /// HBase's server does. Returns whether `cells`, just read, begin a row beyond the limit.
-    fn is_beyond_limit(&mut self, cells: &CellBuffer, part: RowPart) -> bool {
-        let Some(row) = cells.get(0).map(|cell| cell.row()) else {
+    /// HBase's server does. Returns whether `read`, just read, begins a row beyond the limit.
+    fn is_beyond_limit(&mut self, read: &RowResult, part: RowPart) -> bool {
+        let Some(row) = read.cells().next().map(|cell| cell.row()) else {
             return false;
         };
         if let (Some(fetches), Some(current)) = (&mut self.fetches, &mut self.region) {
@@ -275,7 +278,7 @@ impl TableScanner {
             current.is_end_known = !has_more_in_region;
             return !fetches.take(PieceOfRow {
                 row,
-                cells: cells.len(),
+                cells: read.len(),
                 may_have_more_cells: part.may_have_more_cells,
                 is_corrected: current.scanner.is_last_piece_corrected(),
                 has_more_in_region,

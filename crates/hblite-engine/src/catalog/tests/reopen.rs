@@ -7,12 +7,12 @@ use hblite_env::{
     CrashFileSystem, Env, Fault, FaultFileSystem, FileSystem, ManualClock, MemFileSystem, Operation,
 };
 use hblite_model::{
-    ColumnFamilyDescriptor, CompactRequest, Durability, Get, MergeKind, NamespaceDescriptor, Put,
-    SplitPoints, TableState,
+    ColumnFamilyDescriptor, CompactRequest, Durability, FlushRequest, Get, MergeKind,
+    NamespaceDescriptor, Put, SplitPoints, TableState,
 };
 
 use super::{DIR, env, has, name, open, options, put, put_in, rows, starts, table};
-use crate::catalog::descriptor_file;
+use crate::catalog::{descriptor_file, meta};
 use crate::layout::Layout;
 use crate::{Engine, EngineOptions};
 
@@ -208,6 +208,50 @@ fn orphans_are_removed_or_set_aside() {
     let numbers = (1..=moved.len()).map(|number| aside.join(number.to_string()));
     assert_eq!(again.set_aside, numbers.collect::<Vec<_>>());
     assert!(again.lines().any(|line| line.contains("hblite check --clean")));
+}
+
+/// A merged region's row may lose its parents to damage. While references lead to their files, an
+/// open leaves them in place.
+#[test]
+fn regions_that_are_referred_to_stay() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let t = name("t");
+    let engine = open(&fs).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[b"m".to_vec()]).unwrap();
+    let all = ["a", "x"];
+    for row in all {
+        put(&engine, "t", row).unwrap();
+    }
+    engine.flush(FlushRequest::table(&t)).unwrap();
+    let parents = engine.catalog().region_infos(&t);
+    let names = [parents[0].encoded_name(), parents[1].encoded_name()];
+    engine.procedures().merge_regions(&names, MergeKind::Adjacent).unwrap();
+    let merged = engine.catalog().region_infos(&t).remove(0);
+    let catalog = engine.catalog();
+    let timestamp = catalog.meta.next_timestamp().unwrap();
+    catalog.meta.write(&[meta::delete_merge_parents(&merged, 2, timestamp)]).unwrap();
+    engine.close().unwrap();
+    drop(engine);
+
+    let engine = open(&fs).unwrap();
+    let report = engine.catalog().open_report();
+    let dirs = names.map(|name| Path::new(DIR).join("data/default/t").join(name));
+    let mut kept = report.kept.clone();
+    kept.sort();
+    let mut expected = dirs.to_vec();
+    expected.sort();
+    assert_eq!(kept, expected);
+    assert!(report.moved.is_empty() && report.removed.is_empty(), "{report:?}");
+    assert_eq!(report.lines().filter(|line| line.contains("refers to its files")).count(), 2);
+    assert_eq!(rows(&engine, "t").unwrap(), all);
+    // Once the region has files of its own, they are set aside like others.
+    engine.compact(CompactRequest::table(&t).major()).unwrap();
+    engine.close().unwrap();
+    drop(engine);
+    let engine = open(&fs).unwrap();
+    let report = engine.catalog().open_report();
+    assert_eq!((report.kept.len(), report.moved.len()), (0, 2), "{report:?}");
+    assert_eq!(rows(&engine, "t").unwrap(), all);
 }
 
 /// Dropping or emptying removes nothing that hblite did not write.
