@@ -13,7 +13,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[cfg(unix)]
 mod system {
@@ -41,9 +41,15 @@ mod system {
         File::open(path)?.sync_all()
     }
 
-    pub(super) fn is_same(file: &File, path: &Path) -> io::Result<bool> {
-        let (open, found) = (file.metadata()?, fs::metadata(path)?);
-        Ok((open.dev(), open.ino()) == (found.dev(), found.ino()))
+    /// Device and inode. They belong to no other file while this one is open.
+    pub(super) type Identity = (u64, u64);
+
+    pub(super) fn identity_of(file: &File) -> io::Result<Identity> {
+        file.metadata().map(|found| (found.dev(), found.ino()))
+    }
+
+    pub(super) fn identity_at(path: &Path) -> io::Result<Identity> {
+        fs::metadata(path).map(|found| (found.dev(), found.ino()))
     }
 }
 
@@ -100,19 +106,40 @@ mod system {
         }
     }
 
-    pub(super) fn is_same(file: &File, path: &Path) -> io::Result<bool> {
-        let open = same_file::Handle::from_file(file.try_clone()?)?;
-        Ok(open == same_file::Handle::from_path(path)?)
+    pub(super) type Identity = same_file::Handle;
+
+    pub(super) fn identity_of(file: &File) -> io::Result<Identity> {
+        Identity::from_file(file.try_clone()?)
+    }
+
+    pub(super) fn identity_at(path: &Path) -> io::Result<Identity> {
+        Identity::from_path(path)
     }
 }
 
 pub(crate) use system::{read_exact_at, rename, sync_dir, sync_file, write_all_at};
 
-/// Whether `path` refers to the open file.
-pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    match system::is_same(file, path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        other => other,
+/// The path of an open file, and which file it refers to.
+///
+/// Must not outlive the open file.
+#[derive(Debug)]
+pub(crate) struct Place {
+    path: PathBuf,
+    identity: system::Identity,
+}
+
+impl Place {
+    pub(crate) fn of(file: &File, path: &Path) -> io::Result<Self> {
+        Ok(Self { path: path.to_path_buf(), identity: system::identity_of(file)? })
+    }
+
+    /// Whether the path still refers to the file.
+    pub(crate) fn is_held(&self) -> io::Result<bool> {
+        match system::identity_at(&self.path) {
+            Ok(found) => Ok(found == self.identity),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }
 

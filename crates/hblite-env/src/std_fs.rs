@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::fs::{COPY_SIZE, DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
-use crate::platform::is_at;
+use crate::platform::Place;
 use crate::{mapping, platform};
 
 /// The file system of the operating system.
@@ -16,7 +16,8 @@ pub struct StdFileSystem;
 impl FileSystem for StdFileSystem {
     fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
         let file = OpenOptions::new().write(true).create_new(true).open(path)?;
-        Ok(Box::new(StdWritableFile { file, path: path.to_path_buf() }))
+        let place = Place::of(&file, path)?;
+        Ok(Box::new(StdWritableFile { file, place }))
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
@@ -108,7 +109,8 @@ impl FileSystem for StdFileSystem {
             Ok(()) => {
                 file.set_len(0)?;
                 file.write_all(holder.as_bytes())?;
-                Ok(Box::new(StdFileLock { file, path: path.to_path_buf() }))
+                let place = Place::of(&file, path)?;
+                Ok(Box::new(StdFileLock { _file: file, place }))
             }
             Err(error) => Err(not_locked(error, &mut file)?),
         }
@@ -121,7 +123,10 @@ impl FileSystem for StdFileSystem {
             Err(error) => return Err(error),
         };
         match file.try_lock_shared() {
-            Ok(()) => Ok(Some(Box::new(StdFileLock { file, path: path.to_path_buf() }))),
+            Ok(()) => {
+                let place = Place::of(&file, path)?;
+                Ok(Some(Box::new(StdFileLock { _file: file, place })))
+            }
             Err(error) => Err(not_locked(error, &mut file)?),
         }
     }
@@ -142,20 +147,20 @@ fn not_locked(error: TryLockError, file: &mut File) -> io::Result<io::Error> {
 /// The operating system releases the lock when the file is closed, whatever ends the process.
 #[derive(Debug)]
 struct StdFileLock {
-    file: File,
-    path: PathBuf,
+    _file: File,
+    place: Place,
 }
 
 impl FileLock for StdFileLock {
     fn is_in_place(&self) -> io::Result<bool> {
-        is_at(&self.file, &self.path)
+        self.place.is_held()
     }
 }
 
 #[derive(Debug)]
 struct StdWritableFile {
     file: File,
-    path: PathBuf,
+    place: Place,
 }
 
 impl WritableFile for StdWritableFile {
@@ -173,7 +178,7 @@ impl WritableFile for StdWritableFile {
     }
 
     fn is_in_place(&self) -> io::Result<bool> {
-        is_at(&self.file, &self.path)
+        self.place.is_held()
     }
 }
 
