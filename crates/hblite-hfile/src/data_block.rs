@@ -14,9 +14,12 @@ use crate::row_marks::RowMarks;
 
 /// How a data block is read, and whether it is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BlockUse {
+pub enum BlockUse {
     /// It stays in memory for later readers.
     Keep,
+    /// Where its cells begin stays in memory if the cells are used in place, in a mapped file;
+    /// otherwise as [`Self::Pass`]. For gets from families without a block cache.
+    KeepIndex,
     /// It comes from memory if it is there; otherwise it is read and not kept.
     Pass,
     /// It comes from the file, is verified, and is not kept.

@@ -61,6 +61,13 @@ impl HFileScanner {
         self
     }
 
+    /// The same, but of the blocks that it reads only [their indexes](BlockUse::KeepIndex) are kept.
+    #[must_use]
+    pub fn keeping_indexes(mut self) -> Self {
+        self.block_use = BlockUse::KeepIndex;
+        self
+    }
+
     /// The same, but every block is read from the file and verified, even if it was verified before
     /// or is cached: for compactions and other readers that copy what they read. Nothing is cached.
     #[must_use]

@@ -79,7 +79,7 @@ pub use block::checksum::ChecksumType;
 pub use block::{BlockHeader, BlockType};
 pub use bloom::{BloomHash, BloomMeta};
 pub use cache::BlockCache;
-pub use data_block::BlockCells;
+pub use data_block::{BlockCells, BlockUse};
 pub use file_info::FileInfo;
 pub use hblite_codec::available as compressions;
 pub use hfile_scanner::{HFileScanner, ScanStats};

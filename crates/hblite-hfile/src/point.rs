@@ -14,20 +14,22 @@ use crate::reader::HFileReader;
 
 impl HFileReader {
     /// Lends the cells from the first whose key is `key` or greater, in order, to `visit` until it
-    /// returns false or the file ends. `key` is a well-formed flat key.
+    /// returns false or the file ends. `key` is a well-formed flat key. `block_use` says what is
+    /// kept of the blocks that are read.
     ///
     /// # Errors
     /// `Corrupt`: a block that is needed is damaged.
     pub fn visit_from(
         &self,
         key: &[u8],
+        block_use: BlockUse,
         mut visit: impl FnMut(&CellRef<'_>) -> bool,
     ) -> Result<()> {
         let Some(index) = self.index() else { return Ok(()) };
         let mut position = index.locate(self.file(), key)?.unwrap_or_else(|| index.first());
-        let mut wants_more = self.visit_block(index, position, key, &mut visit)?;
+        let mut wants_more = self.visit_block(index, position, key, block_use, &mut visit)?;
         while wants_more && let Some(next) = index.next(self.file(), position)? {
-            wants_more = self.visit_block(index, next, key, &mut visit)?;
+            wants_more = self.visit_block(index, next, key, block_use, &mut visit)?;
             position = next;
         }
         Ok(())
@@ -40,6 +42,7 @@ impl HFileReader {
         index: &DataIndex,
         position: DataBlockPosition,
         key: &[u8],
+        block_use: BlockUse,
         visit: &mut impl FnMut(&CellRef<'_>) -> bool,
     ) -> Result<bool> {
         let (offset, _, state) = index.block(self.file(), position)?;
@@ -52,7 +55,7 @@ impl HFileReader {
             let visited = sparse.visit_from(bytes, self.layout(), key, visit);
             return visited.map_err(|damage| self.file().corrupt(offset, &damage));
         }
-        Ok(self.visit_cells(&*self.data_block(index, position, BlockUse::Keep)?, key, visit))
+        Ok(self.visit_cells(&*self.data_block(index, position, block_use)?, key, visit))
     }
 
     #[inline]
@@ -128,7 +131,7 @@ mod tests {
                         visited.push(cell.key().to_vec());
                         visited.len() < 7
                     };
-                    reader.visit_from(&wanted, visit).unwrap();
+                    reader.visit_from(&wanted, BlockUse::Keep, visit).unwrap();
                     assert_eq!(visited, expected, "from {wanted:?}");
                 }
             }

@@ -424,12 +424,11 @@ impl HFileReader {
         if let Some(block) = state.known.get() {
             return Ok(block.clone());
         }
-        let keep = block_use == BlockUse::Keep;
         let read: ReadBlock = if state.is_verified() { BlockFile::reread } else { BlockFile::read };
         if self.uses_cells_in_place() {
             let block = self.read_data_block(offset, size, read)?;
             state.set_verified();
-            if !keep {
+            if block_use == BlockUse::Pass {
                 return Ok(block);
             }
             if self.take_offsets(block.offsets_size()) {
@@ -452,7 +451,7 @@ impl HFileReader {
         }
         let block = self.read_data_block(offset, size, read)?;
         state.set_verified();
-        if let (Some(cached), Some(key), true) = (&self.cache, key, keep) {
+        if let (Some(cached), Some(key), BlockUse::Keep) = (&self.cache, key, block_use) {
             cached.cache.insert(key, block.clone(), cached.is_preferred);
         }
         Ok(block)
@@ -506,19 +505,45 @@ mod tests {
     use super::*;
     use crate::{HFileScanner, HFileWriter, HFileWriterOptions, StoreFileInfo};
 
-    #[test]
-    fn a_scanner_without_caching_takes_no_memory_for_offsets() {
-        let (fs, path) = (MemFileSystem::new(), Path::new("f"));
-        let mut writer = HFileWriter::create(&fs, path, HFileWriterOptions::default()).unwrap();
+    fn file_of_one_cell(fs: &MemFileSystem, path: &Path, options: HFileWriterOptions) {
+        let mut writer = HFileWriter::create(fs, path, options).unwrap();
         writer.append(&Cell::new(b"r", b"f", b"q", 1, CellType::Put, b"v").as_ref()).unwrap();
         writer.finish(&StoreFileInfo::default()).unwrap();
-        let cache = Arc::new(BlockCache::new(1 << 20));
-        let reader = Arc::new(HFileReader::open_mapped(&fs, path, Some(cache)).unwrap());
+    }
+
+    #[test]
+    fn a_scanner_takes_memory_for_offsets_only_if_it_keeps_indexes() {
+        let (fs, path) = (MemFileSystem::new(), Path::new("f"));
+        file_of_one_cell(&fs, path, HFileWriterOptions::default());
+        let opened = || {
+            let cache = Arc::new(BlockCache::new(1 << 20));
+            Arc::new(HFileReader::open_mapped(&fs, path, Some(cache)).unwrap())
+        };
         let taken = |reader: &HFileReader| reader.offsets_taken.load(Ordering::Relaxed);
+        let reader = opened();
         let mut scanner = HFileScanner::new(reader.clone()).without_caching();
         assert!(scanner.seek_first().unwrap());
         assert_eq!(taken(&reader), 0);
+        assert!(HFileScanner::new(reader.clone()).keeping_indexes().seek_first().unwrap());
+        assert!(taken(&reader) > 0);
+        let reader = opened();
         assert!(HFileScanner::new(reader.clone()).seek_first().unwrap());
         assert!(taken(&reader) > 0);
+    }
+
+    #[test]
+    fn a_decoded_block_is_cached_only_by_a_scanner_with_caching() {
+        let (fs, path) = (MemFileSystem::new(), Path::new("f"));
+        let encoding = hblite_model::DataBlockEncoding::FastDiff;
+        file_of_one_cell(&fs, path, HFileWriterOptions { encoding, ..Default::default() });
+        let cache = Arc::new(BlockCache::new(1 << 20));
+        let reader =
+            HFileReader::open_mapped(&fs, path, Some(cache.clone())).map(Arc::new).unwrap();
+        for scanner in [HFileScanner::without_caching, HFileScanner::keeping_indexes] {
+            assert!(scanner(HFileScanner::new(reader.clone())).seek_first().unwrap());
+            assert_eq!(cache.size_bytes(), 0);
+        }
+        assert!(HFileScanner::new(reader.clone()).seek_first().unwrap());
+        assert!(cache.size_bytes() > 0);
     }
 }

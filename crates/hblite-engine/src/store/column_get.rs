@@ -17,6 +17,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use hblite_env::Clock;
+use hblite_hfile::BlockUse;
 use hblite_model::cell::{CellComparator, CellRef, CellType, key};
 use hblite_model::{CellBuffer, Direction, Qualifiers, Result, Scan};
 
@@ -65,9 +66,8 @@ impl<'a> ColumnGet<'a> {
         })?;
         let family_max = i32::try_from(info.versions_max).unwrap_or(i32::MAX);
         let versions = scan.versions().min(family_max);
-        let has_plain_settings = info.comparator == CellComparator::Default
-            && !info.new_version_behavior
-            && info.is_block_cache_enabled;
+        let has_plain_settings =
+            info.comparator == CellComparator::Default && !info.new_version_behavior;
         let is_plain = is_get(scan)
             && scan.filter().is_none()
             && !scan.is_raw()
@@ -148,7 +148,12 @@ impl<'a> ColumnGet<'a> {
                 }
             }
         }
-        let needs = Needs::new(self.scan, self.store.scan_info(), now);
+        let info = self.store.scan_info();
+        let needs = Needs::new(self.scan, info, now);
+        let block_use = match info.is_block_cache_enabled {
+            true => BlockUse::Keep,
+            false => BlockUse::KeepIndex,
+        };
         for file in files.iter().rev() {
             if found.is_unclear {
                 break;
@@ -162,10 +167,10 @@ impl<'a> ColumnGet<'a> {
                     && reader.may_contain_delete_family(self.scan.start_row())?);
             found.enter_source();
             match file.loaded_id() {
-                None => reader.visit_from(found.key, |cell| found.look(cell))?,
-                Some(id) => {
-                    reader.visit_from(found.key, |cell| found.look(&cell.with_sequence_id(id)))?;
-                }
+                None => reader.visit_from(found.key, block_use, |cell| found.look(cell))?,
+                Some(id) => reader.visit_from(found.key, block_use, |cell| {
+                    found.look(&cell.with_sequence_id(id))
+                })?,
             }
         }
         Ok(())

@@ -41,7 +41,10 @@ pub(crate) fn select_sources(
             if !scan.caches_blocks() {
                 scanner = scanner.verifying();
             } else if !info.is_block_cache_enabled {
-                scanner = scanner.without_caching();
+                scanner = match is_get(scan) {
+                    true => scanner.keeping_indexes(),
+                    false => scanner.without_caching(),
+                };
             }
             sources.push(scanner.into());
         }

@@ -127,6 +127,12 @@ impl StoreFileScanner {
         Self { scanner: self.scanner.without_caching(), ..self }
     }
 
+    /// The same, but of the blocks only their indexes are kept: for gets from such families.
+    #[must_use]
+    pub(crate) fn keeping_indexes(self) -> Self {
+        Self { scanner: self.scanner.keeping_indexes(), ..self }
+    }
+
     /// The same, but every block is read from the file and verified, and nothing is cached: for
     /// readers that copy the cells.
     #[must_use]
