@@ -107,10 +107,11 @@ impl Connection {
     /// ```
     ///
     /// # Errors
-    /// `Unsupported` on a connection to a cluster.
+    /// `WrongState` if that sets the time back while clients of a server or gateway of this store
+    /// have scanners open: their leases would never end. `Unsupported` on a connection to a
+    /// cluster.
     pub fn set_clock(&self, mode: ClockMode) -> Result<()> {
-        self.state_of("clock")?.set_clock(mode);
-        Ok(())
+        self.state_of("clock")?.set_clock(mode)
     }
 
     fn state_of(&self, operation: &str) -> Result<&Arc<Timeline>> {

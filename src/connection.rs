@@ -4,11 +4,11 @@
 
 use std::any::Any;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use hblite_engine::{
-    CheckProgress, CheckReport, Cleaned, Engine, EngineOptions, FileNote, KeySamples, OpenReport,
-    ReplayReport, Timeline,
+    CheckProgress, CheckReport, Cleaned, ClientScanners, Engine, EngineOptions, FileNote,
+    KeySamples, OpenReport, ReplayReport, Timeline,
 };
 use hblite_env::Env;
 use hblite_model::{BackupReport, Result};
@@ -397,6 +397,15 @@ impl Connection {
 #[doc(hidden)]
 pub fn embedded_engine(connection: &Connection) -> Option<Arc<Engine>> {
     connection.timeline().map(|timeline| timeline.engine())
+}
+
+/// Makes the open scanners of a gateway follow the clock and the rewinds of the connection's store,
+/// if this process has it open. Not part of the API.
+#[doc(hidden)]
+pub fn add_client_scanners(connection: &Connection, scanners: Weak<dyn ClientScanners>) {
+    if let Some(timeline) = connection.timeline() {
+        timeline.add_client_scanners(scanners);
+    }
 }
 
 /// Like [`embedded_engine`], for a server that follows the store through rewinds. Not part of the

@@ -71,15 +71,15 @@ pub use buffered_mutator::{BufferedMutator, FailedMutation, FailedMutations};
 #[cfg(feature = "cluster")]
 pub use cluster::{ClusterOptions, connect};
 pub use connection::{
-    Connection, Options, backup, check, check_with_progress, clean, embedded_engine,
-    embedded_timeline, export_snapshot, import_snapshot, open, open_in_memory,
+    Connection, Options, add_client_scanners, backup, check, check_with_progress, clean,
+    embedded_engine, embedded_timeline, export_snapshot, import_snapshot, open, open_in_memory,
 };
 #[cfg(feature = "cluster")]
 pub use hblite_client::{CallMetrics, ClientMetrics, Latencies};
 pub use hblite_engine::{
-    CatalogRebuild, CheckProgress, CheckReport, Cleaned, EngineOptions, FileNote, Finding,
-    FindingKind, KeySample, KeySamples, Moved, OpenReport, ReplayReport, Salvaged, StoreId,
-    TornTail, UnclosedLog, WalOptions,
+    CatalogRebuild, CheckProgress, CheckReport, Cleaned, ClientScanners, EngineOptions, FileNote,
+    Finding, FindingKind, KeySample, KeySamples, Moved, OpenReport, ReplayReport, Salvaged,
+    StoreId, TornTail, UnclosedLog, WalOptions,
 };
 pub use hblite_env::{Clock, ClockMode, Env, ManualClock, SystemClock};
 pub use hblite_model::{

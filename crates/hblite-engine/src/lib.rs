@@ -61,5 +61,5 @@ pub use layout::StoreId;
 pub use options::EngineOptions;
 pub use status::CrashReport;
 pub use table::{RegionHandle, RegionScan, RegionStep, StoreFiles, TableHandle, TableScanner};
-pub use timeline::Timeline;
+pub use timeline::{ClientScanners, Timeline};
 pub use wal::{ReplayReport, Salvaged, TornTail, UnclosedLog, WalOptions};

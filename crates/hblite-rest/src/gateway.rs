@@ -1,6 +1,6 @@
 //! The state that all requests share: the store and the open scanners.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use hblite::{Admin, Connection, RegionInfo, Table};
 use hblite_wire::memory::MemoryBudget;
@@ -16,7 +16,7 @@ use crate::scanners::Scanners;
 pub(crate) struct Gateway {
     pub(crate) connection: Connection,
     pub(crate) options: RestOptions,
-    pub(crate) scanners: Scanners,
+    pub(crate) scanners: Arc<Scanners>,
     /// The memory of all requests and scanners.
     pub(crate) memory: Arc<MemoryBudget>,
     /// Headers of every response.
@@ -31,6 +31,9 @@ impl Gateway {
         let own = || Arc::new(MemoryBudget::new(limits.memory_max_bytes));
         let memory = options.memory.clone().unwrap_or_else(own);
         let scanners = Scanners::new(limits.scanners_max, limits.scanner_expiry, &memory);
+        let scanners = Arc::new(scanners);
+        let of_clients: Weak<Scanners> = Arc::downgrade(&scanners);
+        hblite::add_client_scanners(&connection, of_clients);
         let headers = options.security_headers.to_map()?;
         Ok(Self { connection, options, scanners, memory, headers })
     }

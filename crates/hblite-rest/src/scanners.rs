@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use hblite::{CellRef, ResultScanner, RowResult, Scan, Table};
+use hblite::{CellRef, ClientScanners, ResultScanner, RowResult, Scan, Table};
 use hblite_wire::memory::{MemoryAccount, MemoryBudget, MemoryCharge};
 use parking_lot::Mutex;
 
@@ -102,14 +102,6 @@ impl Scanners {
         }
     }
 
-    /// Closes scanners that have not been used for too long.
-    pub(crate) fn expire(&self, now_ms: i64) {
-        self.open.lock().retain(|_, scanner| {
-            let used_at_ms = scanner.used_at_ms.load(Ordering::Relaxed);
-            now_ms.saturating_sub(used_at_ms) < self.expiry_ms
-        });
-    }
-
     /// Keeps a scanner, and returns its id; `None` if there is no memory for it. At most, it takes
     /// as much memory as its request has taken.
     pub(crate) fn add(
@@ -146,6 +138,24 @@ impl Scanners {
 
     pub(crate) fn remove(&self, id: &str) -> bool {
         self.open.lock().remove(id).is_some()
+    }
+}
+
+impl ClientScanners for Scanners {
+    fn open_count(&self) -> usize {
+        self.open.lock().len()
+    }
+
+    fn close_expired(&self, now_millis: i64) {
+        self.open.lock().retain(|_, scanner| {
+            let used_at_ms = scanner.used_at_ms.load(Ordering::Relaxed);
+            now_millis.saturating_sub(used_at_ms) < self.expiry_ms
+        });
+    }
+
+    fn close_all(&self) {
+        let closed = std::mem::take(&mut *self.open.lock());
+        drop(closed);
     }
 }
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hblite::{Connection, Error, Result};
+use hblite::{ClientScanners as _, Connection, Error, Result};
 use hblite_wire::memory::MemoryBudget;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -99,6 +99,6 @@ async fn expire(gateway: Arc<Gateway>) {
     let mut period = tokio::time::interval(EXPIRE_PERIOD);
     loop {
         period.tick().await;
-        gateway.scanners.expire(gateway.connection.now_millis());
+        gateway.scanners.close_expired(gateway.connection.now_millis());
     }
 }

@@ -92,10 +92,7 @@ impl StateControl {
     /// # Errors
     /// As [`Connection::rewind`].
     pub fn rewind(&self, name: &str) -> Result<()> {
-        self.connection.rewind(name)?;
-        // Notifies ZooKeeper's clients now, not with the next call.
-        self.cluster.get();
-        Ok(())
+        self.connection.rewind(name)
     }
 
     /// Removes a checkpoint; false if there is none of this name. Its forks are not affected.
@@ -194,27 +191,9 @@ impl StateControl {
     /// Sets the clock. Scanners whose lease has expired by then end immediately.
     ///
     /// # Errors
-    /// `WrongState` if that sets the time back while scanners are open: their leases would never
-    /// end.
+    /// As [`Connection::set_clock`].
     pub fn set_clock(&self, mode: ClockMode) -> Result<()> {
-        let cluster = self.cluster.get();
-        let (now, open) = (self.now_millis(), cluster.scanners.len());
-        let then = match mode {
-            ClockMode::Manual(millis) => millis,
-            ClockMode::Offset(offset) => self.base_millis()?.saturating_add(offset),
-            ClockMode::Real => self.base_millis()?,
-        };
-        if then < now && open > 0 {
-            let message = format!(
-                "the clock cannot be set back by {} ms while {open} scanners are open; close them \
-                 first",
-                now.saturating_sub(then)
-            );
-            return Err(Error::new(Exception::IllegalState, message));
-        }
-        self.connection.set_clock(mode)?;
-        cluster.scanners.expire(self.now_millis());
-        Ok(())
+        self.connection.set_clock(mode)
     }
 
     /// Sets the time, in milliseconds since 1970-01-01 UTC; unless it is a manual clock, it keeps
@@ -249,7 +228,8 @@ impl StateControl {
     /// # Errors
     /// As [`Connection::set_clock`].
     pub fn stop_clock(&self) -> Result<()> {
-        self.set_clock(ClockMode::Manual(self.now_millis()))
+        self.cluster.timeline().stop_clock();
+        Ok(())
     }
 
     /// Restarts the clock at the current time.

@@ -231,7 +231,10 @@ fn time_to_live_and_leases_follow_the_clock() {
     let opened = client.call("Scan", &scan(Some(&name), None)).decode::<pb::ScanResponse>();
     let (status, back) = http.post("/clock", json!({ "advance_ms": -1 }));
     assert_eq!(status, 409);
-    assert!(back["error"].as_str().unwrap().contains("while 1 scanners are open"), "{back}");
+    assert!(
+        back["error"].as_str().unwrap().contains("while 1 scanner is open; close it first"),
+        "{back}"
+    );
     assert_eq!(server.state().now_millis(), start);
     assert_eq!(http.post("/clock", json!({ "advance_ms": 3_600_000 })).0, 200);
     assert_eq!(server.server().open_scanners(), 0);

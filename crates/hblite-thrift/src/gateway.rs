@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use hblite::Connection;
+use hblite::{ClientScanners as _, Connection};
 use hblite_model::{Error, Result};
 use hblite_wire::complaints::Complaints;
 use hblite_wire::memory::MemoryBudget;
@@ -180,7 +180,7 @@ impl ThriftGateway {
 
     /// How many scanners clients have open.
     pub fn open_scanners(&self) -> usize {
-        self.shared.one.scanners.len() + self.shared.two.scanners.len()
+        self.shared.one.scanners.open_count() + self.shared.two.scanners.open_count()
     }
 
     /// Bytes of memory that requests, answers and scanners take.

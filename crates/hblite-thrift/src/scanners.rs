@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use hblite::{Connection, ResultScanner, Table};
+use hblite::{ClientScanners, Connection, ResultScanner, Table};
 use hblite_model::{Error, Exception, Result, RowResult, Scan};
 use hblite_wire::memory::{MemoryAccount, MemoryBudget, MemoryCharge};
 use parking_lot::Mutex;
@@ -143,10 +143,6 @@ impl Scanners {
         Self { connection, limits, memory, state: Mutex::default() }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.state.lock().open.len()
-    }
-
     /// Registers a scanner and returns its number. At most, its scan takes as much memory as its
     /// request has taken.
     ///
@@ -193,10 +189,26 @@ impl Scanners {
 
     /// Closes scanners whose lease has expired.
     pub(crate) fn expire(&self) {
+        self.close_expired(self.connection.now_millis());
+    }
+}
+
+impl ClientScanners for Scanners {
+    fn open_count(&self) -> usize {
+        self.state.lock().open.len()
+    }
+
+    fn close_expired(&self, now_millis: i64) {
         let lease_ms = i64::try_from(self.limits.scanner_lease.as_millis()).unwrap_or(i64::MAX);
-        let oldest = self.connection.now_millis().saturating_sub(lease_ms);
+        let oldest = now_millis.saturating_sub(lease_ms);
         let is_kept =
             |entry: &Entry| entry.used_at_ms >= oldest || Arc::strong_count(&entry.scanner) > 1;
         self.state.lock().open.retain(|_, entry| is_kept(entry));
+    }
+
+    /// Their numbers are not used again.
+    fn close_all(&self) {
+        let closed = std::mem::take(&mut self.state.lock().open);
+        drop(closed);
     }
 }

@@ -1,7 +1,7 @@
 //! The operations of the store that both services use.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use hblite::{Admin, Connection, Table};
 use hblite_model::cell::key::ROW_LENGTH_MAX;
@@ -26,7 +26,7 @@ pub(crate) struct Store {
     started_at_ms: i64,
     /// The account of all connections and scanners.
     memory: Arc<MemoryBudget>,
-    pub(crate) scanners: Scanners,
+    pub(crate) scanners: Arc<Scanners>,
 }
 
 impl Store {
@@ -35,7 +35,9 @@ impl Store {
         options: ThriftOptions,
         memory: Arc<MemoryBudget>,
     ) -> Self {
-        let scanners = Scanners::new(connection.clone(), options.limits.clone(), &memory);
+        let scanners = Arc::new(Scanners::new(connection.clone(), options.limits.clone(), &memory));
+        let of_clients: Weak<Scanners> = Arc::downgrade(&scanners);
+        hblite::add_client_scanners(&connection, of_clients);
         let started_at_ms = connection.now_millis();
         Self { connection, options, started_at_ms, memory, scanners }
     }

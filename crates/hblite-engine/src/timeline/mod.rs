@@ -17,6 +17,7 @@
 //! never returns. Threads: any; checkpoints and rewinds run one at a time.
 
 mod checkpoint;
+mod client_scanners;
 mod export;
 mod standby;
 #[cfg(test)]
@@ -24,14 +25,16 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 use hblite_env::sync::{Mutex, RwLock};
 use hblite_env::{AdjustableClock, Clock, ClockMode, Env, FileSystem};
 use hblite_model::{Error, Exception, Result};
 
 use self::checkpoint::Checkpoint;
+use self::client_scanners::ClientScannerSets;
+pub use self::client_scanners::ClientScanners;
 use self::standby::Standby;
 use crate::catalog::OpenReport;
 use crate::engine::{Engine, image_of};
@@ -70,6 +73,7 @@ pub struct Timeline {
     generation: AtomicU64,
     checkpoints: Mutex<BTreeMap<String, Arc<Checkpoint>>>,
     standby: Standby,
+    scanners: ClientScannerSets,
     /// Held by the checkpoint, rewind or fork in progress.
     change: Mutex<()>,
     recovery: ReplayReport,
@@ -118,6 +122,7 @@ impl Timeline {
             generation: AtomicU64::new(0),
             checkpoints: Mutex::default(),
             standby: Standby::default(),
+            scanners: ClientScannerSets::default(),
             change: Mutex::new(()),
         }
     }
@@ -195,11 +200,46 @@ impl Timeline {
     }
 
     /// Sets the clock. Work that has become due starts immediately: removing expired snapshots, and
-    /// major compactions of old files. A rewind does not change the clock.
-    pub fn set_clock(&self, mode: ClockMode) {
+    /// major compactions of old files; scanners whose lease has ended are closed. A rewind does not
+    /// change the clock.
+    ///
+    /// # Errors
+    /// `IllegalState` if that sets the time back while clients of a server or gateway have scanners
+    /// open: their leases would never end.
+    pub fn set_clock(&self, mode: ClockMode) -> Result<()> {
+        let now = self.now_millis();
+        let then = match mode {
+            ClockMode::Manual(millis) => millis,
+            ClockMode::Offset(offset) => self.base_millis().saturating_add(offset),
+            ClockMode::Real => self.base_millis(),
+        };
+        if then < now {
+            let open = self.scanners.open_count(now);
+            if open > 0 {
+                return Err(not_set_back(now.saturating_sub(then), open));
+            }
+        }
+        self.turn_clock(mode);
+        Ok(())
+    }
+
+    /// Stops the clock at its current time.
+    pub fn stop_clock(&self) {
+        self.turn_clock(ClockMode::Manual(self.now_millis()));
+    }
+
+    fn turn_clock(&self, mode: ClockMode) {
         let world = self.world.read();
         world.clock.set_mode(mode);
         world.engine.look_for_due_work();
+        drop(world);
+        self.scanners.close_expired(self.now_millis());
+    }
+
+    /// Adds the open scanners of a server or gateway, which the timeline closes on a rewind, and
+    /// whose leases follow its clock. They are forgotten when they are dropped.
+    pub fn add_client_scanners(&self, scanners: Weak<dyn ClientScanners>) {
+        self.scanners.add(scanners);
     }
 }
 
@@ -222,7 +262,8 @@ impl Timeline {
         Ok(())
     }
 
-    /// Returns to a checkpoint, any number of times.
+    /// Returns to a checkpoint, any number of times. Open scanners end, those of servers' clients
+    /// too.
     ///
     /// # Errors
     /// `SnapshotDoesNotExist` if there is no checkpoint of this name, `RegionServerStopped` if the
@@ -230,6 +271,15 @@ impl Timeline {
     /// `Io` for a store in a directory: it is unchanged, or closed; the next open finds the state
     /// before or after the rewind.
     pub fn rewind(&self, name: &str) -> Result<()> {
+        let before = self.generation();
+        let rewound = self.replace_world(name);
+        if self.generation() != before {
+            self.scanners.close_all();
+        }
+        rewound
+    }
+
+    fn replace_world(&self, name: &str) -> Result<()> {
         let _change = self.change.lock();
         self.engine().check_open()?;
         let checkpoint = self.find(name)?;
@@ -327,6 +377,17 @@ impl std::fmt::Debug for Timeline {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Timeline({})", self.dir.display())
     }
+}
+
+fn not_set_back(by_millis: i64, open: usize) -> Error {
+    let (scanners, them) = match open {
+        1 => ("1 scanner is".to_owned(), "it"),
+        _ => (format!("{open} scanners are"), "them"),
+    };
+    let message = format!(
+        "the clock cannot be set back by {by_millis} ms while {scanners} open; close {them} first"
+    );
+    Error::new(Exception::IllegalState, message)
 }
 
 fn check_name(name: &str) -> Result<()> {

@@ -110,11 +110,11 @@ fn cells_expire_by_the_clock_of_their_store() {
     let timeline = open();
     let day = ColumnFamilyDescriptor::new("f").with_time_to_live(24 * 60 * 60);
     create(&timeline, "t", day);
-    timeline.set_clock(ClockMode::Manual(5 * DAY_MS));
+    timeline.set_clock(ClockMode::Manual(5 * DAY_MS)).unwrap();
     put(&timeline, "a", "1");
     timeline.checkpoint("one").unwrap();
     let fork = timeline.fork("one").unwrap();
-    timeline.set_clock(ClockMode::Manual(6 * DAY_MS + 1));
+    timeline.set_clock(ClockMode::Manual(6 * DAY_MS + 1)).unwrap();
     assert_eq!(value(&timeline, "a"), None);
     assert_eq!(value(&fork, "a").as_deref(), Some("1"));
     assert_eq!(fork.clock_mode(), ClockMode::Manual(5 * DAY_MS));
