@@ -190,3 +190,21 @@ fn a_directory_is_listed_moved_and_removed_with_what_is_below_it_and_nothing_els
         assert!(!fs.exists(&dir.join("ab/x")).unwrap());
     });
 }
+
+#[test]
+fn the_root_is_there_and_has_what_is_in_it() {
+    let fs = MemFileSystem::new();
+    let root = Path::new("/");
+    assert!(fs.exists(root).unwrap());
+    assert_eq!(fs.list_dir(root).unwrap(), []);
+    fs.create_dir_all(Path::new("/a/b")).unwrap();
+    write(&fs, Path::new("/file"), b"content");
+    let names: Vec<String> = fs.list_dir(root).unwrap().into_iter().map(|e| e.name).collect();
+    assert_eq!(names, ["a", "file"]);
+    assert_eq!(kind(fs.create(root)), Some(ErrorKind::AlreadyExists));
+    assert_eq!(kind(fs.create(Path::new("/x/file"))), Some(ErrorKind::NotFound));
+    // A path with its separators doubled, or with a `.`, is the same.
+    assert_eq!(fs.read(Path::new("//./file")).unwrap(), b"content");
+    fs.remove_dir_all(root).unwrap();
+    assert!(!fs.exists(Path::new("/a")).unwrap() && fs.list_dir(root).unwrap().is_empty());
+}

@@ -8,6 +8,7 @@
 //! 3. publish
 //! 4. remove its directory; after a crash before that, the next open does this
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use hblite_model::{Error, Mutation, RegionInfo, Result, TableName, TableState};
@@ -66,8 +67,11 @@ impl Procedures<'_> {
         if entry.state != TableState::Enabled {
             return Ok(());
         }
+        let referred = regions_referred_to(&entry);
+        let is_free = |parent: &RegionInfo| !referred.contains(parent.encoded_name());
         let gone: Vec<RegionRow> = entry
             .split_parents()
+            .filter(|parent| is_free(&parent.info))
             .filter(|parent| parent.daughters.is_empty() || parent.daughters.iter().any(&is_meant))
             .filter(|parent| parent.daughters.iter().all(|info| is_independent(&entry, info)))
             .cloned()
@@ -75,6 +79,7 @@ impl Procedures<'_> {
         let merged: Vec<RegionRow> = entry
             .live_rows()
             .filter(|row| !row.merge_parents.is_empty() && is_meant(&row.info))
+            .filter(|row| row.merge_parents.iter().all(is_free))
             .filter(|row| is_independent(&entry, &row.info))
             .cloned()
             .collect();
@@ -133,6 +138,12 @@ impl Procedures<'_> {
             }
         }
     }
+}
+
+/// The regions, by encoded name, whose files regions in service read. The rows of hbase:meta should
+/// say the same; a damaged row may not name all heirs of a parent.
+fn regions_referred_to(entry: &TableEntry) -> HashSet<String> {
+    entry.regions().iter().flat_map(|region| region.regions_referred_to()).collect()
 }
 
 /// Whether a region reads from no other region. A region that was split or merged itself did not

@@ -65,6 +65,19 @@ impl Region {
     pub(crate) fn has_references(&self) -> bool {
         self.stores.iter().any(|store| store.files().iter().any(|file| file.is_reference()))
     }
+
+    /// The encoded names of the regions to whose files its references refer.
+    pub(crate) fn regions_referred_to(&self) -> Vec<String> {
+        let mut parents = Vec::new();
+        for store in &self.stores {
+            let files = store.files();
+            let references = files.iter().filter(|file| file.is_reference());
+            // The name of a reference ends in the region's (`store/reference.rs`).
+            let names = references.filter_map(|file| file.name().rsplit_once('.'));
+            parents.extend(names.map(|(_, parent)| parent.to_owned()));
+        }
+        parents
+    }
 }
 
 fn store_size(store: &Store) -> u64 {

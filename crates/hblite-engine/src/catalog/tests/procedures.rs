@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hblite_env::{Env, FileSystem, ManualClock, MemFileSystem};
 use hblite_model::{
-    ColumnFamilyDescriptor, CompactRequest, MergeKind, NamespaceDescriptor, SplitPoints,
+    ColumnFamilyDescriptor, CompactRequest, Delete, MergeKind, NamespaceDescriptor, SplitPoints,
     SystemTables,
 };
 
@@ -401,6 +401,39 @@ fn parents_go_when_nothing_refers_to_them() {
     let meta = rows(&engine, "hbase:meta").unwrap();
     assert_eq!(meta.iter().filter(|row| row.starts_with("t,")).count(), 1, "{meta:?}");
     assert_eq!(rows(&engine, "t").unwrap(), ["a", "x"]);
+}
+
+/// The row of a split region may lose its daughters to damage. It stays while they refer to its
+/// files.
+#[test]
+fn a_parent_that_names_no_daughters_stays_while_it_is_read() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = open(&fs).unwrap();
+    let t = name("t");
+    engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
+    let all = ["a", "x"];
+    for row in all {
+        put(&engine, "t", row).unwrap();
+    }
+    let parent = engine.catalog().region_infos(&t).remove(0);
+    engine.procedures().split_table(&t, Some(b"m")).unwrap();
+    let timestamp = engine.catalog().meta.next_timestamp().unwrap();
+    let delete = Delete::at(parent.region_name(), timestamp).columns("info", "splitA");
+    engine.catalog().meta.write(&[delete.columns("info", "splitB").into()]).unwrap();
+    engine.close().unwrap();
+    drop(engine);
+
+    let engine = open(&fs).unwrap();
+    let dir = std::path::Path::new(super::DIR).join("data/default/t").join(parent.encoded_name());
+    engine.procedures().clean_parents().unwrap();
+    assert!(fs.exists(&dir).unwrap());
+    assert_eq!(rows(&engine, "t").unwrap(), all);
+    engine.compact(CompactRequest::table(&t).major()).unwrap();
+    engine.procedures().clean_parents().unwrap();
+    assert!(!fs.exists(&dir).unwrap());
+    engine.close().unwrap();
+    drop(engine);
+    assert_eq!(rows(&open(&fs).unwrap(), "t").unwrap(), all);
 }
 
 /// The parents of a merge are listed for as long as the settings say, and no region that is split
