@@ -14,6 +14,14 @@ use hblite_model::{Error, Result};
 pub(crate) fn link_or_copy(fs: &dyn FileSystem, from: &Path, to: &Path) -> Result<()> {
     // Usually it is durable already, and this does nothing.
     fs.sync_file(from).map_err(|error| Error::io("cannot sync", from, error))?;
+    link_or_copy_durable(fs, from, to)
+}
+
+/// Like [`link_or_copy`], for a file whose content is durable.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn link_or_copy_durable(fs: &dyn FileSystem, from: &Path, to: &Path) -> Result<()> {
     if fs.hard_link(from, to).is_ok() {
         return Ok(());
     }

@@ -74,6 +74,8 @@ pub(crate) const BACKUP_MARKER_FILE: &str = "hblite.backup";
 const OWN_PREFIX: &str = "hblite-";
 /// The end of the name of the directory with what was set aside.
 const MOVED: &str = "moved";
+/// The end of the name of the directory in which a rewind is prepared.
+const PARTIAL_REWIND: &str = "rewind.partial";
 /// Name of the directory of what HBase's master keeps for itself.
 const MASTER_DATA_DIR: &str = "MasterData";
 /// The only region of hbase:namespace has this id, and so the same name in every store.

@@ -61,7 +61,8 @@ impl HFileScanner {
         self
     }
 
-    /// The same, but of the blocks that it reads only [their indexes](BlockUse::KeepIndex) are kept.
+    /// The same, but of the blocks that it reads, only [their indexes](BlockUse::KeepIndex) are
+    /// kept.
     #[must_use]
     pub fn keeping_indexes(mut self) -> Self {
         self.block_use = BlockUse::KeepIndex;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use hblite_env::{Env, FileSystem, ImagePart, LargeFiles};
 use hblite_model::{Error, Result};
 
-use super::{Layout, MOVED, OWN_PREFIX, TEMPORARY_DIR};
+use super::{Layout, MOVED, OWN_PREFIX, PARTIAL_REWIND, TEMPORARY_DIR};
 
 /// The files of the store in `dir` as they are at this moment, in a file system in memory.
 /// `has_master_data` says whether they include the data of HBase's master.
@@ -53,7 +53,8 @@ impl Layout {
     fn is_passing(&self, path: &Path) -> bool {
         let is_archived = path.parent() == Some(&self.archive_dir()) && !path.ends_with("data");
         is_archived
-            || self.is_moved_dir(path)
+            || self.is_own_of_some_store(path, MOVED)
+            || self.is_own_of_some_store(path, PARTIAL_REWIND)
             || path == self.checkpoints_dir()
             || path == self.lock_file()
             || path.parent() == Some(&self.old_wal_dir())
@@ -61,11 +62,11 @@ impl Layout {
 }
 
 impl Layout {
-    /// Whether this is [`Layout::moved_dir`] of a store whose id is not known yet.
-    fn is_moved_dir(&self, path: &Path) -> bool {
+    /// Whether this is the directory of this name of a store whose id is not known yet.
+    fn is_own_of_some_store(&self, path: &Path, own: &str) -> bool {
         let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
         path.parent() == Some(self.root())
-            && name.strip_prefix(OWN_PREFIX).is_some_and(|rest| rest.ends_with(MOVED))
+            && name.strip_prefix(OWN_PREFIX).is_some_and(|rest| rest.ends_with(own))
     }
 }
 

@@ -6,7 +6,8 @@
 //! <root>/hblite-<store id>-rewind/                    the same, complete: now these are the store
 //! ```
 //!
-//! 1. the checkpoint's files are linked into the partial directory, durably, while the store serves
+//! 1. the checkpoint's files are linked into the partial directory, durably, while the store
+//!    serves, and perhaps long before the rewind
 //! 2. the store ends, and the directory takes its name: from here on the rewind is done
 //! 3. each of its parts replaces the store's, which goes to the trash
 //! 4. the directory is removed
@@ -28,8 +29,8 @@ use hblite_env::{DirEntry, FileSystem};
 use hblite_model::{Error, Result};
 
 use super::own::{Shape, foreign_entry, is_log_segment};
-use super::{ABSENT_SUFFIX, Layout, REWOUND_PARTS, StoreId, TEMPORARY_DIR};
-use crate::files::{link_or_copy, sync_dir};
+use super::{ABSENT_SUFFIX, Layout, PARTIAL_REWIND, REWOUND_PARTS, StoreId, TEMPORARY_DIR};
+use crate::files::{link_or_copy_durable, sync_dir};
 use crate::parallel;
 
 /// Places.
@@ -50,7 +51,7 @@ impl Layout {
     }
 
     fn partial_rewind_dir(&self) -> PathBuf {
-        self.root.join(self.own_name("rewind.partial"))
+        self.root.join(self.own_name(PARTIAL_REWIND))
     }
 
     /// Whether a rewind of the store with this id was interrupted, so that an open must finish it.
@@ -77,16 +78,23 @@ impl Layout {
         self.remove_if_empty(fs, &dir)
     }
 
+    /// Checks whether a rewind would remove files that hblite did not write.
+    ///
+    /// # Errors
+    /// `DoNotRetryIo` if someone else has put a file into the checkpoint, or into what the rewind
+    /// replaces: the message names it. `Io`.
+    pub(crate) fn check_rewind(&self, fs: &dyn FileSystem, checkpoint: &Path) -> Result<()> {
+        self.refuse_foreign(fs)?;
+        Self::new(checkpoint).refuse_foreign(fs)
+    }
+
     /// Step 1. The store may be in use.
     ///
     /// # Errors
-    /// `Io`; also if someone else has put a file into the checkpoint, or into what the rewind
-    /// replaces: the message names it.
+    /// `Io`.
     pub(crate) fn stage_rewind(&self, fs: &dyn FileSystem, checkpoint: &Path) -> Result<()> {
-        self.refuse_foreign(fs)?;
-        Self::new(checkpoint).refuse_foreign(fs)?;
         let partial = self.partial_rewind_dir();
-        self.remove_in_place(fs, &partial)?;
+        self.unstage_rewind(fs)?;
         let (mut files, mut dirs) = (Vec::new(), vec![partial.clone()]);
         make_dir(fs, &partial)?;
         for part in REWOUND_PARTS {
@@ -105,8 +113,16 @@ impl Layout {
                 files.push((from, to));
             }
         }
-        parallel::for_each(&files, |(from, to)| link_or_copy(fs, from, to))?;
+        parallel::for_each(&files, |(from, to)| link_or_copy_durable(fs, from, to))?;
         parallel::for_each(&dirs, |dir| sync_dir(fs, dir))
+    }
+
+    /// Removes what [`Layout::stage_rewind`] left.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn unstage_rewind(&self, fs: &dyn FileSystem) -> Result<()> {
+        self.remove_in_place(fs, &self.partial_rewind_dir()).map(drop)
     }
 
     /// Step 2. The store has ended.
@@ -124,7 +140,7 @@ impl Layout {
     /// # Errors
     /// `Io`; the next open continues from there.
     pub(crate) fn finish_rewind(&self, fs: &dyn FileSystem) -> Result<()> {
-        self.remove_in_place(fs, &self.partial_rewind_dir())?;
+        self.unstage_rewind(fs)?;
         let staged = self.rewind_dir();
         if !exists(fs, &staged)? {
             return Ok(());

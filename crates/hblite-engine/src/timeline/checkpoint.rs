@@ -87,6 +87,26 @@ impl Checkpoint {
         self.disk.is_some().then_some(&self.dir)
     }
 
+    /// Prepares the rewind of a store in a directory to this checkpoint. Whatever was prepared
+    /// before is removed.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(super) fn stage(&self) -> Result<()> {
+        match &self.disk {
+            Some(Disk { fs, store }) => store.stage_rewind(fs.as_ref(), &self.dir),
+            None => Ok(()),
+        }
+    }
+
+    /// Removes what [`Checkpoint::stage`] prepared.
+    pub(super) fn unstage(&self) {
+        if let Some(Disk { fs, store }) = &self.disk {
+            // The next open removes what cannot be removed now.
+            let _ = store.unstage_rewind(fs.as_ref());
+        }
+    }
+
     /// The path of a fork's store in its file system.
     pub(super) fn dir(&self) -> &Path {
         &self.dir

@@ -8,7 +8,8 @@
 //!   with it. Names, regions, data and sequence ids are those of the checkpoint. For a store in a
 //!   directory, it first replaces the files, in one step (`layout::rewind`).
 //! - `fork` opens such an engine as a timeline of its own.
-//! - `standby` opens that engine ahead of time, which makes both fast.
+//! - `standby` opens that engine ahead of time, which makes both fast. `staging` prepares the files
+//!   of a rewind in a directory ahead of time.
 //!
 //! Every operation uses one engine to its end. An operation in progress during a rewind therefore
 //! happens entirely before it, and its writes are discarded.
@@ -19,6 +20,7 @@
 mod checkpoint;
 mod client_scanners;
 mod export;
+mod staging;
 mod standby;
 #[cfg(test)]
 mod tests;
@@ -35,6 +37,7 @@ use hblite_model::{Error, Exception, Result};
 use self::checkpoint::Checkpoint;
 use self::client_scanners::ClientScannerSets;
 pub use self::client_scanners::ClientScanners;
+use self::staging::Staging;
 use self::standby::Standby;
 use crate::catalog::OpenReport;
 use crate::engine::{Engine, image_of};
@@ -73,6 +76,7 @@ pub struct Timeline {
     generation: AtomicU64,
     checkpoints: Mutex<BTreeMap<String, Arc<Checkpoint>>>,
     standby: Standby,
+    staging: Staging,
     scanners: ClientScannerSets,
     /// Held by the checkpoint, rewind or fork in progress.
     change: Mutex<()>,
@@ -122,6 +126,7 @@ impl Timeline {
             generation: AtomicU64::new(0),
             checkpoints: Mutex::default(),
             standby: Standby::default(),
+            staging: Staging::default(),
             scanners: ClientScannerSets::default(),
             change: Mutex::new(()),
         }
@@ -258,6 +263,7 @@ impl Timeline {
         let engine = self.engine();
         let checkpoint = Arc::new(Checkpoint::take(&engine, &self.env, &self.dir, &self.options)?);
         self.standby.prepare(&checkpoint);
+        self.staging.prepare(&checkpoint);
         self.checkpoints.lock().insert(name.to_owned(), checkpoint);
         Ok(())
     }
@@ -284,7 +290,9 @@ impl Timeline {
         self.engine().check_open()?;
         let checkpoint = self.find(name)?;
         if let Some(dir) = checkpoint.directory() {
-            return self.rewind_directory(dir);
+            self.rewind_directory(&checkpoint, dir)?;
+            self.staging.prepare(&checkpoint);
+            return Ok(());
         }
         let new = self.standby.take(&checkpoint)?;
         let mut world = self.world.write();
@@ -298,9 +306,10 @@ impl Timeline {
 
     /// The engine ends, its files are replaced, and another one opens them. New operations wait
     /// meanwhile; operations in progress fail with `RegionServerStopped`.
-    fn rewind_directory(&self, checkpoint: &Path) -> Result<()> {
+    fn rewind_directory(&self, checkpoint: &Arc<Checkpoint>, dir: &Path) -> Result<()> {
         let fs = self.env.fs.as_ref();
-        self.engine().layout().stage_rewind(fs, checkpoint)?;
+        self.engine().layout().check_rewind(fs, dir)?;
+        self.staging.take(checkpoint)?;
         let mut world = self.world.write();
         // From here on no caller finds the old engine.
         self.generation.fetch_add(1, Ordering::AcqRel);
@@ -334,15 +343,18 @@ impl Timeline {
 
     fn forget_checkpoints(&self) {
         self.standby.end();
+        self.staging.end();
         let forgotten = std::mem::take(&mut *self.checkpoints.lock());
         drop(forgotten);
     }
 
     /// Removes a checkpoint; its forks are not affected. False if there is none of this name.
     pub fn delete_checkpoint(&self, name: &str) -> bool {
+        let _change = self.change.lock();
         let removed = self.checkpoints.lock().remove(name);
         if let Some(checkpoint) = &removed {
             self.standby.forget(checkpoint);
+            self.staging.forget(checkpoint);
         }
         removed.is_some()
     }

@@ -211,6 +211,13 @@ fn a_store_in_a_directory_is_rewound_and_opened_again() {
 #[test]
 fn a_rewind_that_is_cut_off_is_done_or_not() {
     let mut outcomes = [0, 0];
+    cut_off_rewinds(false, &mut outcomes);
+    assert!(outcomes.iter().all(|count| *count > 10), "{outcomes:?}");
+    // With what is staged, and while the next rewind is being staged.
+    cut_off_rewinds(true, &mut outcomes);
+}
+
+fn cut_off_rewinds(is_staged: bool, outcomes: &mut [usize; 2]) {
     for operations in 0.. {
         let fs = hblite_env::CrashFileSystem::new();
         let timeline = on_disk(&fs);
@@ -222,6 +229,10 @@ fn a_rewind_that_is_cut_off_is_done_or_not() {
         // A durable write makes everything before it in the log durable too.
         create(&timeline, "v", ColumnFamilyDescriptor::new("f"));
         let after = state(&timeline);
+        match is_staged {
+            true => assert!(timeline.staging.is_staged()),
+            false => timeline.staging.end(),
+        }
         let start = fs.operation_count();
         fs.power_off_after(operations);
         let is_done = timeline.rewind("one").is_ok();
@@ -242,7 +253,61 @@ fn a_rewind_that_is_cut_off_is_done_or_not() {
             break;
         }
     }
-    assert!(outcomes.iter().all(|count| *count > 10), "{outcomes:?}");
+}
+
+/// What is prepared for the next rewind is out of the way of everything else, and goes with the
+/// checkpoint or the store.
+#[test]
+fn the_next_rewind_is_staged_ahead() {
+    let fs = hblite_env::CrashFileSystem::new();
+    let timeline = on_disk(&fs);
+    let has_staged = |fs: &hblite_env::CrashFileSystem| {
+        let names = fs.list_dir(Path::new("/store")).unwrap();
+        names.iter().any(|entry| entry.name.ends_with("-rewind.partial"))
+    };
+    create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
+    put(&timeline, "a", "1");
+    for name in ["one", "two", "two"] {
+        timeline.checkpoint(name).unwrap();
+        put(&timeline, "a", name);
+    }
+    assert!(timeline.staging.is_staged() && has_staged(&fs));
+    // Another one than the staged one, then the staged one, at once and after a pause.
+    for (name, expected) in [("one", "1"), ("one", "1"), ("two", "two"), ("one", "1")] {
+        timeline.rewind(name).unwrap();
+        assert_eq!(value(&timeline, "a").as_deref(), Some(expected));
+        put(&timeline, "b", "later");
+    }
+    assert!(timeline.staging.is_staged());
+    timeline.rewind("one").unwrap();
+    assert_eq!(value(&timeline, "a").as_deref(), Some("1"));
+    assert_eq!(value(&timeline, "b"), None);
+    assert!(timeline.staging.is_staged());
+    // A reader of the directory does not see it twice, and a kill leaves it to the next open.
+    let killed = fs.after_kill();
+    let read_only = EngineOptions { is_read_only: true, ..EngineOptions::default() };
+    let env = Env::in_memory().with_fs(Arc::new(killed.clone()));
+    let read = Timeline::open(env, Path::new("/store"), read_only).unwrap();
+    assert_eq!(value(&read, "a").as_deref(), Some("1"));
+    assert!(
+        !read
+            .engine()
+            .env()
+            .fs
+            .list_dir(Path::new("/store"))
+            .unwrap()
+            .iter()
+            .any(|entry| { entry.name.ends_with("-rewind.partial") })
+    );
+    assert!(has_staged(&killed));
+    drop(on_disk(&killed));
+    assert!(!has_staged(&killed));
+
+    assert!(timeline.delete_checkpoint("two") && has_staged(&fs));
+    assert!(timeline.delete_checkpoint("one") && !has_staged(&fs));
+    timeline.checkpoint("three").unwrap();
+    timeline.close().unwrap();
+    assert!(!has_staged(&fs));
 }
 
 #[test]
@@ -286,6 +351,7 @@ fn a_file_that_arrives_during_a_rewind_is_set_aside() {
         put(&timeline, "a", "1");
         timeline.checkpoint("one").unwrap();
         put(&timeline, "a", "2");
+        timeline.staging.end();
         let engine = timeline.engine();
         let checkpoint = timeline.find("one").unwrap().directory().unwrap().to_path_buf();
         engine.layout().stage_rewind(&fs, &checkpoint).unwrap();
@@ -329,6 +395,7 @@ fn a_store_whose_rewind_was_cut_off_is_checked_read_and_backed_up() {
         let before = state(&timeline);
         change(&timeline);
         let after = state(&timeline);
+        timeline.staging.end();
         let start = fs.operation_count();
         fs.power_off_after(operations);
         let is_done = timeline.rewind("one").is_ok();
