@@ -9,19 +9,32 @@ pub(crate) mod cuts;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use hblite::{
     CheckReport, ColumnFamilyDescriptor, Connection, Durability, EngineOptions, Env, Options, Put,
     Result, TableDescriptor, TableName,
 };
-use hblite_env::FileSystem;
+use hblite_env::{Clock, FileSystem};
 
 /// The directory of a store on files in memory.
 pub(crate) const STORE: &str = "/store";
 
-/// An environment with these files, and a clock and randomness that repeat.
+/// A clock that is later at every reading, in all stores of the process. Otherwise a delete could
+/// hide a put that follows in the same millisecond.
+#[derive(Debug)]
+struct LaterClock;
+
+impl Clock for LaterClock {
+    fn now_millis(&self) -> i64 {
+        static NOW_MS: AtomicI64 = AtomicI64::new(1_700_000_000_000);
+        NOW_MS.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// An environment with these files, and a clock that does not depend on how fast the test runs.
 pub(crate) fn env(fs: impl FileSystem + 'static) -> Env {
-    Env::in_memory().with_fs(Arc::new(fs))
+    Env::in_memory().with_fs(Arc::new(fs)).with_clock(Arc::new(LaterClock))
 }
 
 /// The store on these files, with these settings.
