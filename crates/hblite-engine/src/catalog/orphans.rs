@@ -8,7 +8,7 @@
 //! files a region of hbase:meta refers to: hbase:meta should name it, and without it that region
 //! could not be read.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use hblite_env::{DirEntry, FileSystem};
@@ -49,7 +49,7 @@ pub(super) fn retire_regions(
     report: &mut OpenReport,
 ) -> Result<()> {
     let fs = catalog.context.env.fs.as_ref();
-    let known: HashSet<&str> = entry
+    let known: BTreeSet<&str> = entry
         .rows
         .iter()
         .flat_map(|row| std::iter::once(&row.info).chain(&row.merge_parents))
@@ -75,9 +75,9 @@ pub(super) fn retire_regions(
 fn regions_referred_to(
     fs: &dyn FileSystem,
     table_dir: &Path,
-    regions: &HashSet<&str>,
-) -> Result<HashSet<String>> {
-    let mut referred = HashSet::new();
+    regions: &BTreeSet<&str>,
+) -> Result<BTreeSet<String>> {
+    let mut referred = BTreeSet::new();
     for region in regions {
         let dir = table_dir.join(region);
         for family in directories(fs, &dir)? {
