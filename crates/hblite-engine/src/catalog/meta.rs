@@ -346,6 +346,9 @@ fn parse_region(row: &RowResult) -> Result<RegionRow> {
         |qualifier: &str| row.value(INFO, qualifier).map(region_info_file::decode).transpose();
     let info =
         decoded(REGION_INFO)?.ok_or_else(|| Error::malformed("a region without regioninfo"))?;
+    if row.row() != info.region_name() {
+        return Err(Error::malformed("a region under the row key of another"));
+    }
     let open_sequence_number = row
         .value(INFO, OPEN_SEQUENCE_NUMBER)
         .and_then(|value| Some(i64::from_be_bytes(value.try_into().ok()?)))
@@ -429,6 +432,14 @@ mod tests {
             merge_parents: Vec::new(),
         };
         assert_eq!(parse(&row).unwrap(), MetaRow::Region(expected));
+    }
+
+    #[test]
+    fn a_region_under_the_row_key_of_another_is_refused() {
+        let (info, other) = (region(b"a", b"b"), region(b"b", b"c"));
+        let put = Put::at(other.region_name(), 5);
+        let put = put.add(INFO, REGION_INFO, region_info_file::encode(&info));
+        assert!(parse(&result(&[&put.into()])).is_err());
     }
 
     #[test]

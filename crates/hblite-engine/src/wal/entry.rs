@@ -19,6 +19,8 @@ pub(super) const PAYLOAD_LENGTH_MAX: usize = 1 << 30;
 /// Maximum length of a region's name in bytes.
 pub(super) const REGION_NAME_LENGTH_MAX: usize = 64;
 
+/// No store gets to a greater sequence id: there is room for those of all later writes.
+const SEQUENCE_ID_MAX: u64 = 1 << 62;
 const KIND_EDIT: u8 = 1;
 const KIND_MARK: u8 = 2;
 const KIND_EDIT_WITH_NONCE: u8 = 3;
@@ -316,6 +318,9 @@ fn decode_edit(position: LogPosition, has_nonce: bool, bytes: &[u8]) -> Decoded<
     }
     let (sequence_id, write_time) =
         (u64::from_be_bytes(*sequence_id), i64::from_be_bytes(*write_time));
+    if sequence_id > SEQUENCE_ID_MAX {
+        return Err("the sequence id is too large");
+    }
     let LogPosition { segment, offset } = position;
     Ok(WalEntry { region, sequence_id, write_time, nonce, segment, offset, cell_count, cells })
 }

@@ -28,6 +28,7 @@ use std::path::{Path, PathBuf};
 use hblite_env::{FileSystem, WritableFile};
 use hblite_model::{Error, Exception, Result};
 
+use super::segment::NUMBER_MAX;
 use crate::layout::StoreId;
 
 /// Bytes of a head.
@@ -107,9 +108,13 @@ impl Head {
             3 => HeadState::Empty,
             state => return Err(format!("unknown state {state}")),
         };
+        let newest = u64::from_be_bytes(field(bytes, 32));
+        if newest > NUMBER_MAX {
+            return Err(format!("the number of the newest segment is too large: {newest}"));
+        }
         Ok(Self {
             store: StoreId::from_bytes(field(bytes, 16)),
-            newest: u64::from_be_bytes(field(bytes, 32)),
+            newest,
             salt: u32::from_be_bytes(field(bytes, 40)),
             state,
         })
@@ -213,6 +218,15 @@ mod tests {
                 assert!(Head::decode(&bytes[..at]).is_err(), "{at} bytes");
             }
         }
+    }
+
+    #[test]
+    fn a_number_that_no_log_gets_to_is_refused() {
+        let (store, state) = (StoreId::from_bytes(*b"0123456789abcdef"), HeadState::Running);
+        let head = |newest| Head { store, newest, salt: 7, state };
+        assert_eq!(Head::decode(&head(NUMBER_MAX).encode()), Ok(head(NUMBER_MAX)));
+        let error = Head::decode(&head(u64::MAX).encode()).unwrap_err();
+        assert!(error.contains("too large"), "{error}");
     }
 
     #[test]

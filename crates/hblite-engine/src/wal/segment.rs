@@ -37,11 +37,14 @@ pub(super) fn segment_path(dir: &Path, number: u64) -> PathBuf {
     dir.join(format!("{NAME_PREFIX}{number:010}"))
 }
 
+/// No log gets to a greater number: there is room for those of all later segments.
+pub(super) const NUMBER_MAX: u64 = 1 << 62;
+
 /// The number in a file name, if it is the name of a segment.
 pub(super) fn segment_number(name: &str) -> Option<u64> {
     let digits = name.strip_prefix(NAME_PREFIX)?;
     let number = digits.parse().ok()?;
-    (number > 0 && format!("{number:010}") == digits).then_some(number)
+    ((1..=NUMBER_MAX).contains(&number) && format!("{number:010}") == digits).then_some(number)
 }
 
 /// What ties a segment to its store and to the segment before it; since version 2.

@@ -188,3 +188,23 @@ fn random_bytes_in_a_segment_never_panic() {
         assert!(salvaged.iter().all(|each| log.writes.contains(each)));
     }
 }
+
+/// The record's checksum may be right: a program other than hblite wrote it.
+#[test]
+fn a_sequence_id_that_no_store_gets_to_is_refused() {
+    let payload = |sequence_id: u64| {
+        let (kind, name) = (1_u8, b"region");
+        let mut payload = vec![kind, name.len() as u8];
+        payload.extend_from_slice(name);
+        payload.extend_from_slice(&sequence_id.to_be_bytes());
+        // Write time and count of cells.
+        payload.extend_from_slice(&[0; 8 + 4]);
+        payload
+    };
+    let position = segment::LogPosition { segment: 1, offset: 0 };
+    assert!(entry::decode(position, &payload(1 << 62)).is_ok());
+    for sequence_id in [(1 << 62) + 1, u64::MAX] {
+        let error = entry::decode(position, &payload(sequence_id)).unwrap_err();
+        assert!(error.contains("sequence id"), "{error}");
+    }
+}
