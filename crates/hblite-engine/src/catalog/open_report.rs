@@ -21,7 +21,7 @@ pub struct OpenReport {
     /// Directories without cells that an interrupted procedure of hblite had left; deleted.
     pub removed: Vec<PathBuf>,
     /// Directories of regions that hbase:meta does not name, and that stay in place because regions
-    /// that it does name refer to their files. hbase:meta may be damaged: `hblite check` says more.
+    /// that it does name refer to their files. hbase:meta may be damaged.
     pub kept: Vec<PathBuf>,
     /// What an open with salvage rebuilt of a lost hbase:meta.
     pub rebuilt: Option<CatalogRebuild>,

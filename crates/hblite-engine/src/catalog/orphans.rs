@@ -4,9 +4,8 @@
 //! its own, was left behind by an interrupted procedure: a region that never served, or daughters
 //! that only refer to their parent. It is removed. Any other directory is set aside and
 //! reported: the rest of a table that was being dropped, or something that was put there by hand.
-//! Files are left alone, since no part of a store has their names. So is a region's directory whose
-//! files a region of hbase:meta refers to: hbase:meta should name it, and without it that region
-//! could not be read.
+//! Files are left alone, since no part of a store has their names. A region's directory stays, too,
+//! while a region in hbase:meta refers to its files: without them, that region could not be read.
 
 use std::collections::BTreeSet;
 use std::path::Path;
