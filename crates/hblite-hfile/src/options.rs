@@ -100,10 +100,12 @@ const SIZE_MAX: usize = 1 << 28;
 
 impl HFileWriterOptions {
     /// How files of a family are written, according to its settings, which do not determine whether
-    /// cells keep tags.
+    /// cells keep tags. Where tables are created without sanity checks, the block size can be any
+    /// number: as in HBase, each key has a block of its own if it is 0 or negative.
     pub fn of_family(family: &ColumnFamilyDescriptor) -> Self {
+        let block_size = usize::try_from(family.block_size()).unwrap_or(0);
         Self {
-            block_size: usize::try_from(family.block_size()).unwrap_or(64 * 1024),
+            block_size: block_size.clamp(1, SIZE_MAX),
             encoding: family.data_block_encoding(),
             compression: family.compression(),
             bloom: family.bloom(),

@@ -27,7 +27,6 @@ import org.apache.hadoop.hbase.thrift2.generated.TColumnValue;
 import org.apache.hadoop.hbase.thrift2.generated.TGet;
 import org.apache.hadoop.hbase.thrift2.generated.THBaseService;
 import org.apache.hadoop.hbase.thrift2.generated.TPut;
-import org.apache.hadoop.hbase.thrift2.generated.TResult;
 import org.apache.hadoop.hbase.thrift2.generated.TScan;
 import org.apache.thrift.TException;
 import org.apache.thrift.protocol.TBinaryProtocol;
@@ -39,8 +38,8 @@ import org.apache.thrift.transport.TMemoryInputTransport;
  * Loads the gateways of hblite and those of HBase in turn, and prints a table.
  *
  * <p>The client costs little, because it shares the processors with what it measures: requests are
- * made with HBase's generated code, and one answer in {@link #LOOKS_AT_EVERY} is decoded and
- * checked.
+ * made with HBase's generated code before a turn begins, and one answer in {@link #LOOKS_AT_EVERY}
+ * is decoded and checked.
  *
  * <p>Arguments: connections, seconds of a turn, rounds, hblite's process id, and for each gateway
  * its name, hblite's port, HBase's port and the process id of HBase's.
@@ -49,6 +48,10 @@ public final class GatewayLoad {
   private static final int ROWS = 20_000;
   private static final int BATCH = 100;
   private static final int LOOKS_AT_EVERY = 64;
+
+  /** Requests of a turn, at random rows. */
+  private static final int REQUESTS = 1_000;
+
   private static final String TABLE = "load";
   private static final byte[] VALUE = "v".repeat(100).getBytes(StandardCharsets.US_ASCII);
   private static final double TICKS_PER_SECOND = 100;
@@ -111,8 +114,11 @@ public final class GatewayLoad {
       return calls++ % LOOKS_AT_EVERY == 0;
     }
 
-    /** Runs it once, at this row. */
-    abstract void run(Work work, int row) throws IOException, TException;
+    /** The request for it, at this row. */
+    abstract byte[] request(Work work, int row) throws IOException, TException;
+
+    /** Sends such a request and waits for the answer. */
+    abstract void run(Work work, byte[] request) throws IOException, TException;
 
     @Override
     public void close() throws IOException {
@@ -139,11 +145,25 @@ public final class GatewayLoad {
       answers = new TBinaryProtocol(answer);
     }
 
-    /** Sends what was written to {@link #requests} and waits for the answer. */
-    void exchange() throws IOException, TException {
+    /** Like {@link #message}, with the sequence id that a new client expects in an answer. */
+    byte[] firstMessage() {
+      byte[] message = message();
+      ByteBuffer whole = ByteBuffer.wrap(message);
+      int nameAt = 3 * Integer.BYTES;
+      whole.putInt(nameAt + whole.getInt(nameAt - Integer.BYTES), 0);
+      return message;
+    }
+
+    /** What was written to {@link #requests}, with its length. */
+    byte[] message() {
       byte[] message = new byte[request.size() + Integer.BYTES];
       ByteBuffer.wrap(message).putInt(request.size()).put(request.toByteArray());
       request.reset();
+      return message;
+    }
+
+    /** Sends a message and waits for the answer. */
+    void exchange(byte[] message) throws IOException, TException {
       output.write(message);
       int length = input.readInt();
       if (buffer.length < length) {
@@ -168,45 +188,44 @@ public final class GatewayLoad {
     }
 
     @Override
-    void run(Work work, int row) throws IOException, TException {
+    byte[] request(Work work, int row) throws TException {
       switch (work) {
-        case GET -> {
-          client.send_getRow(bytes(TABLE), bytes(row(row)), Map.of());
-          exchange();
-          if (isLookedAt()) {
-            check(client.recv_getRow().get(0).getColumnsSize() == 1, "the row is not there");
-          }
-        }
-        case PUT -> {
-          client.send_mutateRow(bytes(TABLE), bytes(row(row)), mutations(), Map.of());
-          exchange();
-          if (isLookedAt()) {
-            client.recv_mutateRow();
-          }
-        }
+        case GET -> client.send_getRow(bytes(TABLE), bytes(row(row)), Map.of());
+        case PUT -> client.send_mutateRow(bytes(TABLE), bytes(row(row)), mutations(), Map.of());
         case PUT_BATCH -> {
           List<BatchMutation> batch = new ArrayList<>();
           for (int each = 0; each < BATCH; each++) {
             batch.add(new BatchMutation(bytes(row((row + each) % ROWS)), mutations()));
           }
           client.send_mutateRows(bytes(TABLE), batch, Map.of());
-          exchange();
-          if (isLookedAt()) {
-            client.recv_mutateRows();
-          }
         }
         case SCAN -> {
           int from = row % (ROWS - BATCH);
           client.send_scannerOpen(bytes(TABLE), bytes(row(from)), List.of(), Map.of());
-          exchange();
-          int scanner = client.recv_scannerOpen();
-          client.send_scannerGetList(scanner, BATCH);
-          exchange();
-          if (isLookedAt()) {
-            check(client.recv_scannerGetList().size() == BATCH, "rows are missing");
-          }
-          client.send_scannerClose(scanner);
-          exchange();
+        }
+      }
+      return firstMessage();
+    }
+
+    @Override
+    void run(Work work, byte[] request) throws IOException, TException {
+      exchange(request);
+      Hbase.Client reader = new Hbase.Client(answers, requests);
+      if (work == Work.SCAN) {
+        int scanner = reader.recv_scannerOpen();
+        reader.send_scannerGetList(scanner, BATCH);
+        exchange(message());
+        if (isLookedAt()) {
+          check(reader.recv_scannerGetList().size() == BATCH, "rows are missing");
+        }
+        reader.send_scannerClose(scanner);
+        exchange(message());
+      } else if (isLookedAt()) {
+        switch (work) {
+          case GET ->
+              check(reader.recv_getRow().get(0).getColumnsSize() == 1, "the row is not there");
+          case PUT -> reader.recv_mutateRow();
+          default -> reader.recv_mutateRows();
         }
       }
     }
@@ -225,41 +244,36 @@ public final class GatewayLoad {
     }
 
     @Override
-    void run(Work work, int row) throws IOException, TException {
+    byte[] request(Work work, int row) throws TException {
       switch (work) {
-        case GET -> {
-          client.send_get(bytes(TABLE), new TGet(bytes(row(row))));
-          exchange();
-          if (isLookedAt()) {
-            check(client.recv_get().getColumnValuesSize() == 1, "the row is not there");
-          }
-        }
-        case PUT -> {
-          client.send_put(bytes(TABLE), put(row));
-          exchange();
-          if (isLookedAt()) {
-            client.recv_put();
-          }
-        }
+        case GET -> client.send_get(bytes(TABLE), new TGet(bytes(row(row))));
+        case PUT -> client.send_put(bytes(TABLE), put(row));
         case PUT_BATCH -> {
           List<TPut> batch = new ArrayList<>();
           for (int each = 0; each < BATCH; each++) {
             batch.add(put((row + each) % ROWS));
           }
           client.send_putMultiple(bytes(TABLE), batch);
-          exchange();
-          if (isLookedAt()) {
-            client.recv_putMultiple();
-          }
         }
         case SCAN -> {
           TScan scan = new TScan().setStartRow(bytes(row(row % (ROWS - BATCH))));
           client.send_getScannerResults(bytes(TABLE), scan, BATCH);
-          exchange();
-          if (isLookedAt()) {
-            List<TResult> results = client.recv_getScannerResults();
-            check(results.size() == BATCH, "rows are missing");
-          }
+        }
+      }
+      return firstMessage();
+    }
+
+    @Override
+    void run(Work work, byte[] request) throws IOException, TException {
+      exchange(request);
+      if (isLookedAt()) {
+        THBaseService.Client reader = new THBaseService.Client(answers, requests);
+        switch (work) {
+          case GET -> check(reader.recv_get().getColumnValuesSize() == 1, "the row is not there");
+          case PUT -> reader.recv_put();
+          case PUT_BATCH -> reader.recv_putMultiple();
+          case SCAN ->
+              check(reader.recv_getScannerResults().size() == BATCH, "rows are missing");
         }
       }
     }
@@ -285,9 +299,7 @@ public final class GatewayLoad {
       return line.toString();
     }
 
-    /** The body of the answer, whose status must be 200. */
-    private byte[] exchange(String method, String path, String headers, byte[] body)
-        throws IOException {
+    private static byte[] message(String method, String path, String headers, byte[] body) {
       String head = method + " /" + TABLE + "/" + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\n" + headers;
       if (body.length > 0) {
         head += "Content-Length: " + body.length + "\r\n";
@@ -295,9 +307,14 @@ public final class GatewayLoad {
       byte[] start = (head + "\r\n").getBytes(StandardCharsets.US_ASCII);
       byte[] message = Arrays.copyOf(start, start.length + body.length);
       System.arraycopy(body, 0, message, start.length, body.length);
+      return message;
+    }
+
+    /** The body of the answer, whose status must be 200. */
+    private byte[] exchange(byte[] message) throws IOException {
       output.write(message);
       String status = line();
-      check(status.contains(" 200 "), status + " for " + path);
+      check(status.contains(" 200 "), status);
       int length = 0;
       boolean isChunked = false;
       for (String field = line(); !field.isEmpty(); field = line()) {
@@ -342,18 +359,11 @@ public final class GatewayLoad {
     }
 
     @Override
-    void run(Work work, int row) throws IOException {
-      switch (work) {
-        case GET -> {
-          byte[] cells = exchange("GET", row(row), "Accept: " + PROTOBUF + "\r\n", new byte[0]);
-          check(!isLookedAt() || rows(cells) == 1, "the row is not there");
-        }
+    byte[] request(Work work, int row) {
+      return switch (work) {
+        case GET -> message("GET", row(row), "Accept: " + PROTOBUF + "\r\n", new byte[0]);
         case PUT ->
-            exchange(
-                "PUT",
-                row(row) + "/f:q",
-                "Content-Type: application/octet-stream\r\n",
-                VALUE);
+            message("PUT", row(row) + "/f:q", "Content-Type: application/octet-stream\r\n", VALUE);
         case PUT_BATCH -> {
           CellSetModel cells = new CellSetModel();
           for (int each = 0; each < BATCH; each++) {
@@ -362,13 +372,22 @@ public final class GatewayLoad {
             cells.addRow(model);
           }
           byte[] body = cells.createProtobufOutput();
-          exchange("PUT", "many", "Content-Type: " + PROTOBUF + "\r\n", body);
+          yield message("PUT", "many", "Content-Type: " + PROTOBUF + "\r\n", body);
         }
         case SCAN -> {
           String path = "*?limit=" + BATCH + "&startrow=" + row(row % (ROWS - BATCH));
-          byte[] cells = exchange("GET", path, "Accept: " + PROTOBUF + "\r\n", new byte[0]);
-          check(!isLookedAt() || rowsOfScan(cells) == BATCH, "rows are missing");
+          yield message("GET", path, "Accept: " + PROTOBUF + "\r\n", new byte[0]);
         }
+      };
+    }
+
+    @Override
+    void run(Work work, byte[] request) throws IOException {
+      byte[] body = exchange(request);
+      if (work == Work.GET) {
+        check(!isLookedAt() || rows(body) == 1, "the row is not there");
+      } else if (work == Work.SCAN) {
+        check(!isLookedAt() || rowsOfScan(body) == BATCH, "rows are missing");
       }
     }
   }
@@ -388,7 +407,13 @@ public final class GatewayLoad {
 
   private static Turn turn(
       String gateway, int port, List<Long> processes, Work work, int connections, double seconds)
-      throws IOException, InterruptedException {
+      throws IOException, TException, InterruptedException {
+    List<byte[]> requests = new ArrayList<>();
+    try (Client client = Client.open(gateway, port)) {
+      for (int each = 0; each < REQUESTS; each++) {
+        requests.add(client.request(work, ThreadLocalRandom.current().nextInt(ROWS)));
+      }
+    }
     AtomicLong rows = new AtomicLong();
     AtomicReference<Throwable> failure = new AtomicReference<>();
     double cpuBefore = cpuSeconds(processes);
@@ -402,7 +427,8 @@ public final class GatewayLoad {
                 try (Client client = Client.open(gateway, port)) {
                   long done = 0;
                   while (System.nanoTime() < until) {
-                    client.run(work, ThreadLocalRandom.current().nextInt(ROWS));
+                    int next = ThreadLocalRandom.current().nextInt(REQUESTS);
+                    client.run(work, requests.get(next));
                     done += work.rows;
                   }
                   rows.addAndGet(done);
@@ -434,10 +460,10 @@ public final class GatewayLoad {
       ColumnDescriptor family = new ColumnDescriptor();
       family.setName(bytes("f:"));
       filler.client.send_createTable(bytes(TABLE), List.of(family));
-      filler.exchange();
+      filler.exchange(filler.message());
       filler.client.recv_createTable();
       for (int row = 0; row < ROWS; row += BATCH) {
-        filler.run(Work.PUT_BATCH, row);
+        filler.run(Work.PUT_BATCH, filler.request(Work.PUT_BATCH, row));
       }
     }
   }

@@ -69,6 +69,8 @@ use crate::sealed::{self, Seal};
 const VERSION: u64 = 1;
 /// The key of a file's origin in its file info.
 const ORIGIN: &[u8] = b"HBLITE_ORIGIN";
+/// The largest stamp that a region can get to. Counting on from it cannot overflow.
+const STAMP_MAX: u64 = 1 << 62;
 /// The suffix of HBase's file with a region's sequence id.
 const SEQUENCE_ID_SUFFIX: &str = ".seqid";
 /// What to do about a manifest that cannot be read.
@@ -162,6 +164,24 @@ impl Manifest {
             if fits { Ok(manifest) } else { Err("it is the manifest of another region") }
         });
         manifest.map(Some).map_err(|what| sealed::damaged(&path, what, REMEDY))
+    }
+
+    /// The manifest in the directory of a region that is being opened, and that will assign stamps
+    /// from there on; `None` if it has none.
+    ///
+    /// # Errors
+    /// `Io`; `CorruptHFile` if it is damaged or belongs to another region.
+    pub(crate) fn read_to_go_on(
+        fs: &dyn FileSystem,
+        dir: &Path,
+        region: &str,
+    ) -> Result<Option<Self>> {
+        let manifest = Self::read(fs, dir, region)?;
+        if manifest.as_ref().is_some_and(|manifest| manifest.settled > STAMP_MAX) {
+            let what = "no region gets to its stamp";
+            return Err(sealed::damaged(&dir.join(MANIFEST_FILE), what, REMEDY));
+        }
+        Ok(manifest)
     }
 
     /// Writes the manifest into a region's directory, replacing an existing one. On return its
@@ -280,7 +300,8 @@ impl Origin {
         (ORIGIN, message.finish())
     }
 
-    /// The stamp of a file that hblite wrote for this place under the name that it has.
+    /// The stamp of a file that hblite wrote for this place under the name that it has; `None` as
+    /// well if no region gets to its stamp.
     pub(crate) fn stamp_of(file: &StoreFile, region: &str, family: &[u8]) -> Option<u64> {
         let mut origin =
             Self { region: String::new(), family: Vec::new(), name: String::new(), stamp: 0 };
@@ -300,7 +321,7 @@ impl Origin {
         .ok()?;
         let is_here =
             origin.region == region && origin.family == family && origin.name == file.name();
-        is_here.then_some(origin.stamp)
+        (is_here && origin.stamp <= STAMP_MAX).then_some(origin.stamp)
     }
 }
 
@@ -353,6 +374,18 @@ mod tests {
         assert_eq!(Manifest::read(&fs, dir, "00ff").unwrap(), Some(manifest()));
         let error = Manifest::read(&fs, dir, "00fe").unwrap_err();
         assert_eq!(error.file(), Some(&*dir.join(MANIFEST_FILE)));
+    }
+
+    #[test]
+    fn a_stamp_after_which_no_other_can_be_assigned_is_refused() {
+        let fs = MemFileSystem::new();
+        let dir = Path::new("/t/00ff");
+        for (settled, is_fit) in [(STAMP_MAX, true), (STAMP_MAX + 1, false), (u64::MAX, false)] {
+            Manifest { settled, ..manifest() }.write_durably(&fs, dir).unwrap();
+            assert!(Manifest::read(&fs, dir, "00ff").is_ok(), "of a snapshot");
+            let read = Manifest::read_to_go_on(&fs, dir, "00ff");
+            assert_eq!(read.is_ok(), is_fit, "{settled}");
+        }
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl RegionFiles {
         let (fs, dir) = (context.env.fs.as_ref(), context.layout.region_dir(region));
         let opened_by_hbase = manifest::opened_by_hbase(fs, &dir)?;
         let name = region.encoded_name();
-        let (expected, is_there) = match Manifest::read(fs, &dir, name) {
+        let (expected, is_there) = match Manifest::read_to_go_on(fs, &dir, name) {
             Ok(None) => (None, false),
             Ok(Some(manifest)) => {
                 let is_ours = manifest.hbase_opened == opened_by_hbase

@@ -14,7 +14,7 @@ pub(crate) enum Standing {
     Dead,
     /// It has the name of one, but is a different file.
     Changed,
-    /// Nothing says where it comes from.
+    /// Nothing says where it comes from, or what does contradicts itself.
     Foreign,
 }
 
@@ -34,7 +34,17 @@ pub(crate) fn standing(
     }
     Ok(match Origin::stamp_of(file, &expected.region, family) {
         Some(stamp) if stamp > expected.settled => Standing::Live,
+        // Families that a table no longer has may be listed, so a wrong one is not noticed there.
+        Some(_) if is_listed_elsewhere(expected, file)? => Standing::Foreign,
         Some(_) => Standing::Dead,
         None => Standing::Foreign,
     })
+}
+
+/// Whether the manifest lists this very file as that of another family.
+fn is_listed_elsewhere(expected: &Manifest, file: &StoreFile) -> Result<bool> {
+    let mut same_name = expected.files.iter().filter(|((_, name), _)| name == file.name());
+    let Some(first) = same_name.next() else { return Ok(false) };
+    let fingerprint = Fingerprint::of(file)?;
+    Ok(std::iter::once(first).chain(same_name).any(|(_, listed)| *listed == fingerprint))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, MemFileSystem, Operation};
 use hblite_model::{
     CellBuffer, CellComparator, ColumnFamilyDescriptor, CompactRequest, Delete, Durability,
-    FlushRequest, Put, Result, RowResult, Scan,
+    FlushRequest, Put, Result, RowResult, Scan, TableDescriptor,
 };
 
 use super::{DIR, env, has, name, open, options, put, rows, table};
@@ -456,4 +456,24 @@ fn writes_are_slow_while_compactions_are_behind() {
     engine.compact(CompactRequest::table(name("t")).major()).unwrap();
     assert_eq!(region.stores()[0].excess_files(), 0);
     assert!(!region.may_have_to_wait());
+}
+
+/// HBase gives each key its own block then; without sanity checks it accepts any number.
+#[test]
+fn a_family_with_any_block_size_is_flushed_and_compacted() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = open(&fs).unwrap();
+    for (index, size) in ["0", "-1", "2147483647"].into_iter().enumerate() {
+        let mut family = ColumnFamilyDescriptor::new("f");
+        family.set_attribute("BLOCKSIZE", size).unwrap();
+        let mut settings = TableDescriptor::new(name(&format!("t{index}"))).with_family(family);
+        settings.set_attribute("hbase.table.sanity.checks", "false").unwrap();
+        engine.procedures().create_table(&settings, &[]).unwrap();
+        for row in ["a", "b"] {
+            put(&engine, settings.name().qualifier(), row).unwrap();
+            engine.flush(settings.name().clone()).unwrap();
+        }
+        engine.compact(CompactRequest::table(settings.name().clone()).major()).unwrap();
+        assert_eq!(rows(&engine, settings.name().qualifier()).unwrap(), ["a", "b"], "{size}");
+    }
 }

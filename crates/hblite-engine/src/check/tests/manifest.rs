@@ -4,6 +4,7 @@
 use super::small_files::{rows, with_content};
 use super::*;
 use crate::layout::MANIFEST_FILE;
+use crate::store::manifest::Manifest;
 use hblite_model::{CompactRequest, Error};
 
 /// Tables of the same shape, with two files in each store.
@@ -147,6 +148,27 @@ fn a_manifest_that_is_missing_is_rebuilt_and_a_damaged_one_is_refused() {
     assert_refused(&damaged, &path);
     let (rows, notes) = salvaged(&damaged);
     assert_eq!((rows, notes.len()), (all, 1));
+}
+
+/// Families that a table no longer has are ignored, so the files would count as removed long ago.
+#[test]
+fn a_manifest_that_lists_files_under_an_unknown_family_is_noticed() {
+    let store = twins();
+    let mut all = store.files(MANIFEST_FILE);
+    all.retain(|path| !path.starts_with("/store/archive"));
+    assert!(all.len() >= 4, "{all:?}");
+    for path in all {
+        let dir = path.parent().unwrap();
+        let region = dir.file_name().unwrap().to_str().unwrap();
+        let mut manifest = Manifest::read(&store.fs, dir, region).unwrap().unwrap();
+        let files = std::mem::take(&mut manifest.files);
+        let renamed = files.into_iter().map(|((_, name), file)| ((b"other".to_vec(), name), file));
+        manifest.files = renamed.collect();
+        let changed = with_content(&store, &path, &manifest.encode());
+        let error = rows(&changed).unwrap_err();
+        assert!(error.file().is_some_and(|file| file.starts_with(dir)), "{error}");
+        assert!(changed.check().defects.iter().any(|defect| defect.path.starts_with(dir)));
+    }
 }
 
 /// A manifest of each earlier moment: newer files explain themselves, and files that were compacted
