@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use hblite::filter::Filter;
 use hblite::{Connection, Scan};
-use hblite_model::setters;
+use hblite_model::{counted, setters};
 use hblite_rowkey::{Order, quantile_splits};
 
 use crate::error::Result;
@@ -220,7 +220,8 @@ impl fmt::Display for DesignReport {
         }
         writeln!(f, "   {}", self.why)?;
         let seconds = self.load_time.as_secs_f64();
-        write!(f, "   {} puts in {seconds:.2} s, {} regions, ", self.puts, self.regions)?;
+        let (puts, regions) = (counted(self.puts, "put"), counted(self.regions as u64, "region"));
+        write!(f, "   {puts} in {seconds:.2} s, {regions}, ")?;
         match self.key_bytes.as_slice() {
             [(_, bytes)] => writeln!(f, "{bytes:.1} bytes of row key")?,
             tables => {

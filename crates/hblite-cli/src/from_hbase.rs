@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use hblite::{EngineOptions, Options};
+use hblite_model::counted;
 
 use crate::output::{fail, print};
 use crate::store_files::unmapped;
@@ -52,11 +53,11 @@ pub(crate) fn run(arguments: &FromHBaseArguments) -> ExitCode {
         return fail("the directory is a store now, and has defects", DEFECTS);
     }
     print(&format!(
-        "{} tables, {} regions, {} cells checked. {} is a store of hblite; HBase can start on it \
+        "{}, {}, {} checked. {} is a store of hblite; HBase can start on it \
          when no hblite has it open.\n",
-        report.tables,
-        report.regions,
-        report.cells,
+        counted(report.tables as u64, "table"),
+        counted(report.regions as u64, "region"),
+        counted(report.cells, "cell"),
         dir.display()
     ));
     ExitCode::SUCCESS

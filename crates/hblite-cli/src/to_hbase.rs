@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use hblite::{EngineOptions, Options};
+use hblite_model::counted;
 
 use crate::output::{fail, print};
 use crate::store_files::unmapped;
@@ -49,11 +50,11 @@ pub(crate) fn run(arguments: &ToHBaseArguments) -> ExitCode {
         return fail("the store has defects, so it was not released to HBase", DEFECTS);
     }
     print(&format!(
-        "{} tables, {} regions, {} cells checked. Stop every use of the directory by hblite, set \
+        "{}, {}, {} checked. Stop every use of the directory by hblite, set \
          hbase.rootdir to file://{}, and start HBase 2.6.\n",
-        report.tables,
-        report.regions,
-        report.cells,
+        counted(report.tables as u64, "table"),
+        counted(report.regions as u64, "region"),
+        counted(report.cells, "cell"),
         std::path::absolute(dir).unwrap_or_else(|_| dir.clone()).display()
     ));
     ExitCode::SUCCESS

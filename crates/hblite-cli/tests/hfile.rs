@@ -357,7 +357,7 @@ fn damage_is_named_with_its_offset() {
     let said = bad(&["verify", &whole, file]);
     assert!(said.starts_with(&format!("hblite: damaged: {file} at offset 975: CRC32C")), "{said}");
     let output = hblite(&["verify", file, &whole]);
-    assert!(text(&output.stdout).starts_with(&format!("{whole}: ok, 1 cells")));
+    assert!(text(&output.stdout).starts_with(&format!("{whole}: ok, 1 cell ")));
     let said = bad(&["verify", "nosuch"]);
     assert!(said.starts_with("hblite: unreadable: opening nosuch: "), "{said}");
     // The cells before the damage are printed.

@@ -91,7 +91,7 @@ fn a_recorded_session_is_answered_alike_and_a_changed_value_is_found() {
     let output = replay(&[name]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0), "{text}");
-    assert!(text.starts_with(&format!("{calls} calls replayed, 0 differ")), "{text}");
+    assert!(text.starts_with(&format!("{calls} calls replayed, 0 different")), "{text}");
 
     // A running server, which has seen another session of the same kind.
     let server = serve(&[]);
@@ -123,7 +123,7 @@ fn a_recorded_session_is_answered_alike_and_a_changed_value_is_found() {
     let output = replay(&[name]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.contains("Get of users") && text.contains(", 1 differ,"), "{text}");
+    assert!(text.contains("Get of users") && text.contains(", 1 different,"), "{text}");
     assert!(text.contains("recorded Eve, replayed Bob"), "{text}");
 }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hblite_model::Error;
+use hblite_model::{Error, counted};
 use tokio::time::{Instant, sleep};
 
 use crate::error::CallError;
@@ -135,11 +135,8 @@ impl Retries {
             return error;
         }
         let (attempts, millis) = (self.failures, self.began.elapsed().as_millis());
-        let plural = if attempts == 1 { "" } else { "s" };
-        let message = format!(
-            "{} (gave up after {attempts} attempt{plural} in {millis} ms)",
-            error.message()
-        );
+        let attempts = counted(u64::from(attempts), "attempt");
+        let message = format!("{} (gave up after {attempts} in {millis} ms)", error.message());
         Error::new(error.exception(), message).with_source(error)
     }
 }

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hblite_hfile::{BloomHash, HFileReader, HFileScanner, file_info};
+use hblite_hfile::{BlockUse, BloomHash, HFileReader, HFileScanner, file_info};
 use hblite_model::{CellComparator, DataBlockEncoding, Error};
 use serde_json::Value;
 
@@ -169,7 +169,7 @@ impl Description {
         let family = self.text("/settings/family")?.map(|name| name.as_bytes().to_vec());
         let listed = self.cells()?;
         let mut digest = CellDigest::default();
-        let mut scanner = HFileScanner::new(reader.clone()).without_caching();
+        let mut scanner = HFileScanner::new(reader.clone()).with_block_use(BlockUse::Pass);
         let mut more = scanner.seek_first()?;
         let mut count = 0;
         while more {

@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use hblite_hfile::{BlockHeader, HFileReader, HFileScanner, file_info};
+use hblite_hfile::{BlockHeader, BlockUse, HFileReader, HFileScanner, file_info};
 use hblite_model::{CellComparator, CellRef, Result};
 use serde_json::{Map, Value, json};
 
@@ -73,7 +73,7 @@ fn settings(reader: &Arc<HFileReader>) -> Result<Value> {
     let is_true = |key| reader.file_info(key).is_some_and(|value| value != [0]);
     let header = reader.block_headers().next().transpose()?.map(|(_, header)| header);
     let meta = reader.bloom_meta().or_else(|| reader.delete_family_bloom_meta());
-    let mut scanner = HFileScanner::new(reader.clone()).without_caching();
+    let mut scanner = HFileScanner::new(reader.clone()).with_block_use(BlockUse::Pass);
     scanner.seek_first()?;
     let family = scanner.current().map(|cell| cell.family().to_vec());
     let mut settings = json!({
@@ -107,7 +107,7 @@ fn settings(reader: &Arc<HFileReader>) -> Result<Value> {
 
 fn write_cells(out: &mut dyn Write, reader: &Arc<HFileReader>) -> io::Result<()> {
     write!(out, "  \"cells\": [")?;
-    let mut scanner = HFileScanner::new(reader.clone()).without_caching();
+    let mut scanner = HFileScanner::new(reader.clone()).with_block_use(BlockUse::Pass);
     let mut more = scanner.seek_first().map_err(damaged)?;
     let mut separator = "\n";
     while more {

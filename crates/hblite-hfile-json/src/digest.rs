@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use hblite_hfile::{HFileReader, HFileScanner};
+use hblite_hfile::{BlockUse, HFileReader, HFileScanner};
 use hblite_model::{CellRef, Result};
 use sha2::{Digest as _, Sha256};
 
@@ -39,7 +39,7 @@ impl CellDigest {
 /// `Corrupt`.
 pub fn digest(reader: &Arc<HFileReader>) -> Result<String> {
     let mut digest = CellDigest::default();
-    let mut scanner = HFileScanner::new(reader.clone()).without_caching();
+    let mut scanner = HFileScanner::new(reader.clone()).with_block_use(BlockUse::Pass);
     let mut more = scanner.seek_first()?;
     while more {
         if let Some(cell) = scanner.current() {

@@ -20,9 +20,11 @@ pub enum BlockUse {
     /// Where its cells begin stays in memory if the cells are used in place, in a mapped file;
     /// otherwise as [`Self::Pass`]. For gets from families without a block cache.
     KeepIndex,
-    /// It comes from memory if it is there; otherwise it is read and not kept.
+    /// It comes from memory if it is there; otherwise it is read and not kept. For families without
+    /// a block cache, and for readers that read everything once.
     Pass,
-    /// It comes from the file, is verified, and is not kept.
+    /// It comes from the file, is verified even if it was before, and is not kept. For compactions
+    /// and other readers that copy what they read.
     Verify,
 }
 

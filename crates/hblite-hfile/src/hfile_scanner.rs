@@ -53,27 +53,10 @@ impl HFileScanner {
         Self { reader, current: None, stats: ScanStats::default(), block_use: BlockUse::Keep }
     }
 
-    /// The same, but blocks that it reads take no memory in the block cache: for families without a
-    /// block cache, and for readers that read everything once.
+    /// The same, with another use of the blocks that it reads than [`BlockUse::Keep`].
     #[must_use]
-    pub fn without_caching(mut self) -> Self {
-        self.block_use = BlockUse::Pass;
-        self
-    }
-
-    /// The same, but of the blocks that it reads, only [their indexes](BlockUse::KeepIndex) are
-    /// kept.
-    #[must_use]
-    pub fn keeping_indexes(mut self) -> Self {
-        self.block_use = BlockUse::KeepIndex;
-        self
-    }
-
-    /// The same, but every block is read from the file and verified, even if it was verified before
-    /// or is cached: for compactions and other readers that copy what they read. Nothing is cached.
-    #[must_use]
-    pub fn verifying(mut self) -> Self {
-        self.block_use = BlockUse::Verify;
+    pub fn with_block_use(mut self, block_use: BlockUse) -> Self {
+        self.block_use = block_use;
         self
     }
 

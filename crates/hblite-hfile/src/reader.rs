@@ -521,10 +521,15 @@ mod tests {
         };
         let taken = |reader: &HFileReader| reader.offsets_taken.load(Ordering::Relaxed);
         let reader = opened();
-        let mut scanner = HFileScanner::new(reader.clone()).without_caching();
+        let mut scanner = HFileScanner::new(reader.clone()).with_block_use(BlockUse::Pass);
         assert!(scanner.seek_first().unwrap());
         assert_eq!(taken(&reader), 0);
-        assert!(HFileScanner::new(reader.clone()).keeping_indexes().seek_first().unwrap());
+        assert!(
+            HFileScanner::new(reader.clone())
+                .with_block_use(BlockUse::KeepIndex)
+                .seek_first()
+                .unwrap()
+        );
         assert!(taken(&reader) > 0);
         let reader = opened();
         assert!(HFileScanner::new(reader.clone()).seek_first().unwrap());
@@ -539,8 +544,9 @@ mod tests {
         let cache = Arc::new(BlockCache::new(1 << 20));
         let reader =
             HFileReader::open_mapped(&fs, path, Some(cache.clone())).map(Arc::new).unwrap();
-        for scanner in [HFileScanner::without_caching, HFileScanner::keeping_indexes] {
-            assert!(scanner(HFileScanner::new(reader.clone())).seek_first().unwrap());
+        for block_use in [BlockUse::Pass, BlockUse::KeepIndex] {
+            let mut scanner = HFileScanner::new(reader.clone()).with_block_use(block_use);
+            assert!(scanner.seek_first().unwrap());
             assert_eq!(cache.size_bytes(), 0);
         }
         assert!(HFileScanner::new(reader.clone()).seek_first().unwrap());

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_env::StdFileSystem;
-use hblite_hfile::{BlockCache, BlockType, HFileReader, HFileScanner};
+use hblite_hfile::{BlockCache, BlockType, BlockUse, HFileReader, HFileScanner};
 use hblite_model::{Cell, ErrorKind, Result};
 use support::{Golden, all, named};
 
@@ -119,7 +119,8 @@ fn a_byte_that_flips_after_the_first_read_is_found_where_it_is() {
                     assert_eq!(error.file(), Some(copy.path.as_path()));
                     assert_eq!(error.offset(), Some(start), "{golden} {at}: {error}");
                     let is_data = matches!(block_type, BlockType::Data | BlockType::EncodedData);
-                    let verified = cells(HFileScanner::new(reader.clone()).verifying());
+                    let verified =
+                        cells(HFileScanner::new(reader.clone()).with_block_use(BlockUse::Verify));
                     assert_eq!(verified.is_err(), is_data, "{golden} {at}");
                     if let Err(error) = verified {
                         assert_eq!(error.offset(), Some(start), "{golden} {at}: {error}");

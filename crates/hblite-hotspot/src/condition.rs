@@ -205,6 +205,12 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
+/// Like [`hblite_model::counted`], for a mean.
+pub(crate) fn counted(value: f64, noun: &str) -> String {
+    let ending = if value == 1.0 { "" } else { "s" };
+    format!("{} {noun}{ending}", short(value))
+}
+
 impl Comparison {
     fn holds(self, left: f64, right: f64) -> bool {
         match self {

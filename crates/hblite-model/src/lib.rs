@@ -20,6 +20,7 @@ pub mod region_split;
 mod direction;
 mod region_info;
 mod setters;
+mod text;
 
 pub use admin::{
     BackupReport, BulkLoadOptions, BulkLoadReport, CompactRequest, CompactionKind, DamagedFile,
@@ -41,3 +42,4 @@ pub use ops::{
     Nonce, Put, Qualifiers, RowMutations, RowPart, RowResult, Scan, ScanStep, TimeRange, row_bound,
 };
 pub use region_info::{META_ENCODED_NAME, RegionInfo};
+pub use text::counted;

@@ -11,7 +11,7 @@
 //! Thrift 2   class: message           message
 //! ```
 
-use hblite_model::{Error, Exception};
+use hblite_model::{Error, Exception, counted};
 use hblite_wire::exception::is_do_not_retry_class;
 
 use crate::protocol::wire::thrift_struct;
@@ -143,7 +143,6 @@ impl Fault {
     /// destinations.
     pub(crate) fn exhausted(failures: &[(Self, usize)], servers: &str) -> Self {
         let count: usize = failures.iter().map(|(_, count)| count).sum();
-        let plural = |count: usize| if count == 1 { "" } else { "s" };
         let description = |fault: &Self| match fault {
             Self::Io(failure) if !failure.can_retry => failure.message(),
             Self::Io(failure) => {
@@ -152,12 +151,12 @@ impl Fault {
             _ => "IllegalArgumentException".to_owned(),
         };
         let described = failures.iter().map(|(fault, count)| {
-            format!("{}: {count} time{}, ", description(fault), plural(*count))
+            format!("{}: {}, ", description(fault), counted(*count as u64, "time"))
         });
         let described: String = described.collect();
         let text = format!(
-            "Failed {count} action{}: {described}servers with issues: {servers}",
-            plural(count)
+            "Failed {}: {described}servers with issues: {servers}",
+            counted(count as u64, "action")
         );
         let class = "org.apache.hadoop.hbase.client.RetriesExhaustedWithDetailsException";
         Self::Io(IoFailure { class, text, is_remote: false, can_retry: true })

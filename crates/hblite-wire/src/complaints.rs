@@ -9,6 +9,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use hblite_model::counted;
+
 /// The period of the limit.
 const PERIOD: Duration = Duration::from_secs(60);
 /// The maximum number of lines in a period.
@@ -55,7 +57,8 @@ impl Complaints {
         let left_out = std::mem::take(&mut state.left_out);
         drop(state);
         if left_out > 0 {
-            (self.write)(&format!("{left_out} more lines about malformed input were left out"));
+            let lines = counted(left_out, "more line");
+            (self.write)(&format!("left out: {lines} about malformed input"));
         }
         let peer = peer.map(|peer| format!(" from {peer}")).unwrap_or_default();
         (self.write)(&format!("{port}: malformed input{peer}: {what}"));
@@ -86,7 +89,7 @@ mod tests {
         assert_eq!(lines.lock().unwrap()[0], "Thrift 1: malformed input from 127.0.0.1:7: 0");
         complaints.note_at(begin + PERIOD, "REST", None, &"later");
         let lines = lines.lock().unwrap();
-        assert_eq!(lines[10], "990 more lines about malformed input were left out");
+        assert_eq!(lines[10], "left out: 990 more lines about malformed input");
         assert_eq!(lines[11], "REST: malformed input: later");
         assert_eq!(lines.len(), 12);
     }

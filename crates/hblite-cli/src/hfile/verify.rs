@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use hblite_env::StdFileSystem;
 use hblite_hfile::verify::verify;
+use hblite_model::counted;
 
 use super::{Failure, description, open};
 use crate::output::{FAILURE, fail};
@@ -50,12 +51,12 @@ pub(super) fn run(arguments: &VerifyArguments) -> Result<ExitCode, Failure> {
         }
         writeln!(
             out,
-            "{}: ok, {} cells in {} data blocks, {} blocks, {} bytes",
+            "{}: ok, {} in {}, {}, {}",
             path.display(),
-            verified.cells,
-            verified.data_blocks,
-            verified.blocks,
-            verified.length
+            counted(verified.cells, "cell"),
+            counted(verified.data_blocks, "data block"),
+            counted(verified.blocks, "block"),
+            counted(verified.length, "byte")
         )?;
     }
     Ok(status)

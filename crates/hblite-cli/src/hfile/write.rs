@@ -11,7 +11,7 @@ use hblite_hfile::{
     ChecksumType, HFileSummary, HFileWriter, HFileWriterOptions, StoreFileInfo, file_info,
 };
 use hblite_hfile_json::Description;
-use hblite_model::{BloomType, Cell, Compression, DataBlockEncoding};
+use hblite_model::{BloomType, Cell, Compression, DataBlockEncoding, counted};
 
 use super::{Failure, description};
 
@@ -119,7 +119,10 @@ pub(super) fn run(arguments: &WriteArguments) -> Result<ExitCode, Failure> {
     let out = arguments.out.display();
     writeln!(
         std::io::stdout(),
-        "{out}: {cells} cells in {data_blocks} data blocks, {length} bytes"
+        "{out}: {} in {}, {}",
+        counted(cells, "cell"),
+        counted(data_blocks, "data block"),
+        counted(length, "byte")
     )?;
     Ok(ExitCode::SUCCESS)
 }

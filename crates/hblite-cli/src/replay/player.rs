@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use hblite_client::ServerAddress;
-use hblite_model::CellBuffer;
+use hblite_model::{CellBuffer, counted};
 use hblite_wire::cell_block::{CellReader, Codec, Compressor};
 use hblite_wire::client_frame::Reply;
 use hblite_wire::frame::decode_connection_header;
@@ -78,9 +78,10 @@ pub(super) struct Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { calls, differing, not_compared, dropped, is_cut } = self;
-        writeln!(f, "{calls} calls replayed, {differing} differ, {not_compared} not compared")?;
+        let calls = counted(*calls, "call");
+        writeln!(f, "{calls} replayed, {differing} different, {not_compared} not compared")?;
         if *dropped > 0 {
-            writeln!(f, "{dropped} calls are missing from the recording")?;
+            writeln!(f, "missing from the recording: {}", counted(*dropped, "call"))?;
         }
         if *is_cut {
             writeln!(f, "the recording has no end: its server was killed, or is running")?;

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_env::FileSystem;
-use hblite_hfile::{HFileReader, HFileScanner};
+use hblite_hfile::{BlockUse, HFileReader, HFileScanner};
 use hblite_model::protobuf;
 use hblite_model::{CellRef, CellType, Error, Exception, Result};
 
@@ -129,7 +129,7 @@ fn read(fs: &dyn FileSystem, layout: &Layout) -> Result<BTreeMap<u64, Procedure>
 
 fn read_file(fs: &dyn FileSystem, path: &Path, rows: &mut BTreeMap<Vec<u8>, Latest>) -> Result<()> {
     let reader = Arc::new(HFileReader::open(fs, path, None)?);
-    let mut scanner = HFileScanner::new(reader).without_caching();
+    let mut scanner = HFileScanner::new(reader).with_block_use(BlockUse::Pass);
     let mut is_at_cell = scanner.seek_first()?;
     while is_at_cell {
         if let Some(cell) = scanner.current() {

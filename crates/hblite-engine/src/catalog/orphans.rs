@@ -59,7 +59,7 @@ pub(super) fn retire_regions(
     if unknown.is_empty() {
         return Ok(());
     }
-    let referred = regions_referred_to(fs, table_dir, &known)?;
+    let referred = regions_that_references_name(fs, table_dir, &known)?;
     for region in unknown {
         let dir = table_dir.join(&region);
         match referred.contains(&region) {
@@ -71,7 +71,7 @@ pub(super) fn retire_regions(
 }
 
 /// The regions to whose files references of these regions refer, by encoded name.
-fn regions_referred_to(
+fn regions_that_references_name(
     fs: &dyn FileSystem,
     table_dir: &Path,
     regions: &BTreeSet<&str>,

@@ -67,7 +67,7 @@ impl Procedures<'_> {
         if entry.state != TableState::Enabled {
             return Ok(());
         }
-        let referred = regions_referred_to(&entry);
+        let referred = regions_read_by_others(&entry);
         let is_free = |parent: &RegionInfo| !referred.contains(parent.encoded_name());
         let gone: Vec<RegionRow> = entry
             .split_parents()
@@ -142,7 +142,7 @@ impl Procedures<'_> {
 
 /// The regions, by encoded name, whose files regions in service read. The rows of hbase:meta should
 /// say the same; a damaged row may not name all heirs of a parent.
-fn regions_referred_to(entry: &TableEntry) -> HashSet<String> {
+fn regions_read_by_others(entry: &TableEntry) -> HashSet<String> {
     entry.regions().iter().flat_map(|region| region.regions_referred_to()).collect()
 }
 

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite_hfile::verify::{DefectKind, verify_reader};
-use hblite_hfile::{HFileReader, HFileScanner};
+use hblite_hfile::{BlockUse, HFileReader, HFileScanner};
 use hblite_model::bytes::to_string_binary;
-use hblite_model::{BloomType, CellRef, CellType, Error, RegionInfo, Result};
+use hblite_model::{BloomType, CellRef, CellType, Error, RegionInfo, Result, counted};
 
 use super::{Finding, FindingKind};
 use crate::store::manifest::Manifest;
@@ -35,7 +35,7 @@ pub(super) fn verify(
 ) -> Vec<Finding> {
     let mut findings = Findings::new(reader.path());
     let mut checks = CellChecks::new(reader, owner);
-    let mut scanner = HFileScanner::new(Arc::clone(reader)).without_caching();
+    let mut scanner = HFileScanner::new(Arc::clone(reader)).with_block_use(BlockUse::Pass);
     let mut is_at_cell = scanner.seek_first();
     while let (Ok(true), Some(cell)) = (&is_at_cell, scanner.current()) {
         checks.check(&cell, &mut findings);
@@ -56,7 +56,7 @@ pub(super) fn verify(
 
 /// Reads from the last cell back to the last damage, if there is any.
 fn read_backwards(reader: &Arc<HFileReader>) -> Result<()> {
-    let mut scanner = HFileScanner::new(Arc::clone(reader)).without_caching();
+    let mut scanner = HFileScanner::new(Arc::clone(reader)).with_block_use(BlockUse::Pass);
     let mut is_at_cell = scanner.seek_last()?;
     while is_at_cell {
         is_at_cell = scanner.prev()?;
@@ -187,7 +187,8 @@ impl<'a> Findings<'a> {
     fn finish(mut self) -> Vec<Finding> {
         for Problem { kind, what, count, first_row } in self.problems {
             let row = to_string_binary(&first_row);
-            let what = format!("{count} cells {what}, the first in row '{row}'");
+            let cells = counted(count, "cell");
+            let what = format!("{cells} {what}, the first in row '{row}'");
             self.found.push(Finding::new(kind, self.path, None, what));
         }
         self.found

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hblite_env::FileSystem;
 use hblite_hfile::verify::verify_reader;
-use hblite_hfile::{HFileReader, HFileScanner};
+use hblite_hfile::{BlockUse, HFileReader, HFileScanner};
 use hblite_model::cell::key;
 use hblite_model::{CellComparator, Error, Exception, Result};
 
@@ -100,7 +100,8 @@ impl<'a> ForeignFile<'a> {
 
     fn verify_everything(&self) -> Result<()> {
         verify_reader(&self.reader).map_err(Error::from)?;
-        let mut scanner = HFileScanner::new(Arc::clone(&self.reader)).without_caching();
+        let mut scanner =
+            HFileScanner::new(Arc::clone(&self.reader)).with_block_use(BlockUse::Pass);
         let mut is_at_cell = scanner.seek_first()?;
         while is_at_cell {
             if let Some(key) = scanner.current_key() {

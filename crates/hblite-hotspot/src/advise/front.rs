@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::score::{Score, simpler};
 use super::wanted::Wanted;
-use crate::condition::short;
+use crate::condition::counted;
 
 /// Costs within this factor of each other are equal.
 const EQUAL: f64 = 1.03;
@@ -62,10 +62,6 @@ impl fmt::Display for Cost<'_> {
         if cost.is_full_scan {
             return f.write_str("a scan of the whole table");
         }
-        let counted = |count: f64, what: &str| {
-            let plural = if count == 1.0 { "" } else { "s" };
-            format!("{} {what}{plural}", short(count))
-        };
         let (scans, rows) = (counted(cost.scans, "scan"), counted(cost.rows, "row"));
         write!(f, "{scans} of {rows}")
     }

@@ -6,7 +6,7 @@ use super::front::{self, Cost, Tradeoff};
 use super::score::Score;
 use super::wanted::Wanted;
 use super::{AdviceOptions, Hot};
-use crate::condition::{NamedFigures, short};
+use crate::condition::{NamedFigures, counted, short};
 use hblite_rowkey::Spread;
 
 /// Rows of the ranking.
@@ -174,10 +174,10 @@ impl Advice {
         for (query, cost) in self.wanted.queries.iter().zip(&best.queries) {
             writeln!(
                 f,
-                "  query:  {}\n          {}, {} regions",
+                "  query:  {}\n          {}, {}",
                 query.text,
                 Cost(cost),
-                short(cost.regions)
+                counted(cost.regions, "region")
             )?;
         }
         if regions < self.options.regions {
@@ -232,10 +232,10 @@ impl Advice {
             writeln!(
                 f,
                 "          {what} helps: with {} it is {} times the mean, and a query takes up \
-                 to {} scans",
+                 to {}",
                 score.design,
                 short(score.max_over_mean),
-                short(scans)
+                counted(scans, "scan")
             )?;
         }
         if !is_any {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use hblite_model::{Error, Result};
+use hblite_model::{Error, Result, counted};
 use hblite_wire::client_frame::Reply;
 use hblite_wire::frame::{LENGTH_SIZE, decode_connection_header};
 use hblite_wire::recording::{Call, Line, RecordedException, cells_to_json, shown, to_json};
@@ -85,9 +85,9 @@ impl Writer {
         written.map_err(|error| {
             self.queue.abandon();
             let path = self.path.display();
-            let calls = self.counts.calls;
+            let calls = counted(self.counts.calls, "call");
             (self.report)(&format!(
-                "the recording {path} ends after {calls} calls: it cannot be written: {error}"
+                "the recording {path} ends after {calls}: it cannot be written: {error}"
             ));
             Error::io("cannot write", &self.path, error)
         })

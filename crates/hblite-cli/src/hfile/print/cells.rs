@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use hblite_hfile::{HFileReader, HFileScanner};
+use hblite_hfile::{BlockUse, HFileReader, HFileScanner};
 use hblite_model::cell::key;
 use hblite_model::{Cell, CellRef};
 
@@ -38,7 +38,7 @@ impl<'a> CellPrinter<'a> {
         reader: &Arc<HFileReader>,
         row: Option<&[u8]>,
     ) -> Result<(), Failure> {
-        let mut scanner = HFileScanner::new(reader.clone()).without_caching();
+        let mut scanner = HFileScanner::new(reader.clone()).with_block_use(BlockUse::Pass);
         let mut more = match row {
             Some(row) if row.len() > key::ROW_LENGTH_MAX => {
                 let length = row.len();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hblite_hfile::file_info::{
     BULKLOAD_SOURCE_TASK, BULKLOAD_TIMESTAMP, EXCLUDE_FROM_MINOR_COMPACTION,
 };
-use hblite_hfile::{HFileScanner, HFileWriter, StoreFileInfo};
+use hblite_hfile::{BlockUse, HFileScanner, HFileWriter, StoreFileInfo};
 use hblite_model::cell::key;
 use hblite_model::{Error, Exception, RegionInfo, Result};
 
@@ -32,7 +32,8 @@ impl Procedures<'_> {
         regions: &[Arc<Region>],
         scratch: &Path,
     ) -> Result<Vec<Staged>> {
-        let mut scanner = HFileScanner::new(Arc::clone(file.reader())).verifying();
+        let mut scanner =
+            HFileScanner::new(Arc::clone(file.reader())).with_block_use(BlockUse::Verify);
         let mut parts = Vec::new();
         let mut is_at_cell = scanner.seek_first()?;
         while is_at_cell {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use hblite_env::FileSystem;
-use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
+use hblite_hfile::{BlockUse, HFileWriter, HFileWriterOptions, StoreFileInfo};
 use hblite_model::SnapshotOptions;
 use hblite_model::{
     Error, Exception, FailSafeSnapshot, RegionInfo, Result, TableDescriptor, TableName, TableState,
@@ -290,7 +290,7 @@ impl Procedures<'_> {
             .with_create_time(reader.create_time().unwrap_or(0));
         let path = dir.join(name);
         let mut writer = HFileWriter::create(fs, &path, options)?;
-        let mut scanner = source.scanner(u64::MAX).verifying();
+        let mut scanner = source.scanner(u64::MAX).with_block_use(BlockUse::Verify);
         let mut is_at_cell = scanner.seek_first()?;
         while is_at_cell {
             if let Some(cell) = scanner.current() {

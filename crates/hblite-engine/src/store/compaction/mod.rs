@@ -24,8 +24,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use hblite_env::sync::MutexGuard;
-use hblite_hfile::StoreFileInfo;
 use hblite_hfile::file_info::EXCLUDE_FROM_MINOR_COMPACTION;
+use hblite_hfile::{BlockUse, StoreFileInfo};
 use hblite_model::{CompactionKind, Result};
 
 use self::pace::wait_after;
@@ -171,7 +171,7 @@ impl Store {
         let has_tags = files.iter().any(|file| file.reader().has_tags_and_mvcc().0);
         let fs = self.context.env.fs.as_ref();
         let source = |file: &Arc<StoreFile>| {
-            let scanner = file.reopen(fs)?.scanner(u64::MAX).verifying();
+            let scanner = file.reopen(fs)?.scanner(u64::MAX).with_block_use(BlockUse::Verify);
             Ok(SourceScanner::File(scanner))
         };
         // The newest first.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use hblite_hfile::HFileReader;
+use hblite_hfile::{BlockUse, HFileReader};
 use hblite_model::cell::key;
 use hblite_model::{BloomType, CellComparator, Direction, Qualifiers, Result, Scan, TimeRange};
 
@@ -37,19 +37,24 @@ pub(crate) fn select_sources(
     }
     for file in files.iter().rev() {
         if needs.may_want_file(file)? {
-            let mut scanner = StoreFileScanner::new(file, read_point);
-            if !scan.caches_blocks() {
-                scanner = scanner.verifying();
-            } else if !info.is_block_cache_enabled {
-                scanner = match is_get(scan) {
-                    true => scanner.keeping_indexes(),
-                    false => scanner.without_caching(),
-                };
-            }
+            let scanner = StoreFileScanner::new(file, read_point);
+            let scanner = scanner.with_block_use(block_use(scan, info));
             sources.push(scanner.into());
         }
     }
     Ok(sources)
+}
+
+/// What becomes of the blocks that a scan of a family reads.
+fn block_use(scan: &Scan, info: &ScanInfo) -> BlockUse {
+    if !scan.caches_blocks() {
+        return BlockUse::Verify;
+    }
+    match (info.is_block_cache_enabled, is_get(scan)) {
+        (true, _) => BlockUse::Keep,
+        (false, true) => BlockUse::KeepIndex,
+        (false, false) => BlockUse::Pass,
+    }
 }
 
 /// What a scan selects from a family.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use hblite_hfile::{BlockCells, HFileScanner};
+use hblite_hfile::{BlockCells, BlockUse, HFileScanner};
 use hblite_model::cell::{CellRef, key};
 use hblite_model::{CellComparator, Result};
 
@@ -85,7 +85,7 @@ impl StoreFile {
         if self.mob_files().is_none() {
             return Ok(());
         }
-        let mut scanner = self.scanner(u64::MAX).verifying();
+        let mut scanner = self.scanner(u64::MAX).with_block_use(BlockUse::Verify);
         let mut is_at_cell = scanner.seek_first()?;
         while is_at_cell {
             is_at_cell = scanner.next()?;
@@ -121,23 +121,10 @@ impl StoreFileScanner {
         }
     }
 
-    /// The same, but blocks are not cached: for families without a block cache.
+    /// The same, with another use of the blocks that it reads than [`BlockUse::Keep`].
     #[must_use]
-    pub(crate) fn without_caching(self) -> Self {
-        Self { scanner: self.scanner.without_caching(), ..self }
-    }
-
-    /// The same, but of the blocks only their indexes are kept: for gets from such families.
-    #[must_use]
-    pub(crate) fn keeping_indexes(self) -> Self {
-        Self { scanner: self.scanner.keeping_indexes(), ..self }
-    }
-
-    /// The same, but every block is read from the file and verified, and nothing is cached: for
-    /// readers that copy the cells.
-    #[must_use]
-    pub(crate) fn verifying(self) -> Self {
-        Self { scanner: self.scanner.verifying(), ..self }
+    pub(crate) fn with_block_use(self, block_use: BlockUse) -> Self {
+        Self { scanner: self.scanner.with_block_use(block_use), ..self }
     }
 
     /// Moves on until the cell is visible, and checks whether it is within the bounds.

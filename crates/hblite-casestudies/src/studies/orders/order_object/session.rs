@@ -3,6 +3,7 @@
 use std::fmt;
 
 use hblite::{Connection, Get};
+use hblite_model::counted;
 use hblite_rowkey::{KeyRange, next_after_prefix};
 
 use super::Wanted;
@@ -153,10 +154,9 @@ impl Session for OrderSession {
                 let note = blob.map_or(String::new(), |bytes| {
                     format!(", after reading the order: {bytes} bytes")
                 });
-                told.push(format!(
-                    "a new address takes {} puts, {cells} cells{note}",
-                    writes.len()
-                ));
+                let puts = counted(writes.len() as u64, "put");
+                let cells = counted(cells as u64, "cell");
+                told.push(format!("a new address takes {puts}, {cells}{note}"));
             }
             for write in writes {
                 let table = self.tables.get(write.table).ok_or_else(|| {

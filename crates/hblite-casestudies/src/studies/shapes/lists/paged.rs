@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use hblite::{Connection, Delete, Get, Put, RowResult, TableDescriptor};
+use hblite_model::counted;
 use hblite_rowkey::{KeyRange, next_after_prefix};
 
 use super::ListValue;
@@ -228,7 +229,8 @@ impl Session for PagedSession {
         let table = self.tables[0].table();
         let (puts, _) = self.change(user, value, true)?;
         table.put_all(&puts)?;
-        let told = format!("a value in the middle of the longest list takes {} puts", puts.len());
+        let count = counted(puts.len() as u64, "put");
+        let told = format!("a value in the middle of the longest list takes {count}");
         let (puts, falls_away) = self.change(user, value, false)?;
         table.put_all(&puts)?;
         if let Some(page) = falls_away {
