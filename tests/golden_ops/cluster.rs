@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use hblite::{ClusterOptions, Connection, TableName};
+use hblite::{ClusterOptions, Connection, Scan, TableName};
 use serde_json::Value;
 
 use crate::arguments::{table_name, text};
@@ -13,11 +13,18 @@ use crate::runner::{FileOutcome, play};
 /// No two operations have the same timestamp, as in the recordings.
 const TICK: Duration = Duration::from_millis(2);
 
+/// The time between two looks at hbase:meta.
+const PAUSE: Duration = Duration::from_millis(50);
+/// How long hbase:meta may keep the parents of a split or merge.
+const PARENTS_MAX: Duration = Duration::from_secs(60);
+
 /// The tables and namespaces that a file creates.
 #[derive(Default)]
 struct Created {
     tables: BTreeSet<TableName>,
     namespaces: BTreeSet<String>,
+    /// Whether the file splits or merges regions.
+    has_parents: bool,
 }
 
 impl Created {
@@ -28,6 +35,7 @@ impl Created {
             match op["op"].as_str() {
                 Some("create") => created.tables.extend(table_name(&op)),
                 Some("create_ns") => drop(created.namespaces.insert(text(&op["ns"]))),
+                Some("split" | "merge") => created.has_parents = true,
                 _ => {}
             }
         }
@@ -70,6 +78,32 @@ impl Created {
     }
 }
 
+/// Waits until regions no longer read files of the regions that they were made of, as the recording
+/// did: before that they cannot be split or merged, and a raw scan sees what was not yet compacted.
+/// HBase's catalog janitor then removes the parents from hbase:meta.
+fn wait_for_parents(connection: &Connection) -> hblite::Result<()> {
+    let meta = connection.table("hbase:meta")?;
+    let began = Instant::now();
+    loop {
+        let mut has_parents = false;
+        for row in meta.scan(&Scan::new().with_family("info"))? {
+            has_parents |= row?.cells().any(|cell| {
+                cell.qualifier().starts_with(b"split") || cell.qualifier().starts_with(b"merge")
+            });
+        }
+        if !has_parents {
+            return Ok(());
+        }
+        assert!(
+            began.elapsed() < PARENTS_MAX,
+            "hbase:meta still has parents of a split or merge after a minute: the master needs \
+             hbase.catalogjanitor.interval=1000, and the region servers need \
+             hbase.hfile.compaction.discharger.interval=1000"
+        );
+        std::thread::sleep(PAUSE);
+    }
+}
+
 pub(crate) fn run_file(file: &Path, url: &str) -> FileOutcome {
     let connection = ClusterOptions::new()
         .set("hbase.client.retries.number", "5")
@@ -81,7 +115,12 @@ pub(crate) fn run_file(file: &Path, url: &str) -> FileOutcome {
         let first_difference = Some(format!("{}: the cluster has {name}", file.display()));
         return FileOutcome { failed: 1, first_difference, ..FileOutcome::default() };
     }
-    let outcome = play(file, &connection, || std::thread::sleep(TICK));
+    let outcome = play(file, &connection, || {
+        if created.has_parents {
+            wait_for_parents(&connection).expect("the cluster answers");
+        }
+        std::thread::sleep(TICK);
+    });
     created.remove(&connection).expect("what the file created is removed");
     outcome
 }

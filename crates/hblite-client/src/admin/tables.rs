@@ -16,11 +16,11 @@ impl Admin {
         table: &TableDescriptor,
         split_keys: &[Vec<u8>],
     ) -> Result<()> {
-        check_split_keys(split_keys)?;
+        let split_keys = sorted_split_keys(split_keys)?;
         let (nonce_group, nonce) = self.nonce();
         let request = pb::CreateTableRequest {
             table_schema: convert::table_schema(table),
-            split_keys: split_keys.iter().map(|key| key.clone().into()).collect(),
+            split_keys: split_keys.iter().map(|key| key.to_vec().into()).collect(),
             nonce_group,
             nonce,
         };
@@ -187,20 +187,38 @@ impl Admin {
     }
 }
 
+/// The keys in order, because a master makes regions of them in the order in which they come.
 /// Refuses what HBase's client refuses.
-fn check_split_keys(split_keys: &[Vec<u8>]) -> Result<()> {
-    if split_keys.iter().any(Vec::is_empty) {
+fn sorted_split_keys(split_keys: &[Vec<u8>]) -> Result<Vec<&[u8]>> {
+    let mut keys: Vec<&[u8]> = split_keys.iter().map(Vec::as_slice).collect();
+    keys.sort_unstable();
+    if keys.first().is_some_and(|key| key.is_empty()) {
         let message = "Empty split key must not be passed in the split keys.";
         return Err(Error::illegal_argument(message));
     }
-    let mut sorted: Vec<&[u8]> = split_keys.iter().map(Vec::as_slice).collect();
-    sorted.sort_unstable();
-    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+    match keys.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(pair) => {
             let key = hblite_model::bytes::to_string_binary(pair[0]);
             let message = format!("All split keys must be unique, found duplicate: {key}, {key}");
             Err(Error::illegal_argument(message))
         }
-        None => Ok(()),
+        None => Ok(keys),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn split_keys_are_sent_in_order() {
+        let keys = |keys: &[&str]| -> Vec<Vec<u8>> {
+            keys.iter().map(|key| key.as_bytes().to_vec()).collect()
+        };
+        assert_eq!(sorted_split_keys(&keys(&["c", "a", "b"])).unwrap(), [b"a", b"b", b"c"]);
+        assert!(sorted_split_keys(&[]).unwrap().is_empty());
+        let refusal = |given: &[&str]| sorted_split_keys(&keys(given)).unwrap_err().to_string();
+        assert!(refusal(&["b", "a", "b"]).contains("found duplicate: b, b"));
+        assert!(refusal(&["b", ""]).contains("Empty split key"));
     }
 }
