@@ -3,7 +3,8 @@
 //! crash.
 //!
 //! Method: a server in this process, with faults chosen by a seed. Finally, the store must contain
-//! every acknowledged write exactly once. `HBLITE_CLIENT_SEEDS` sets the number of seeds.
+//! every acknowledged write exactly once. `HBLITE_CLIENT_SEEDS` sets the number of seeds, or which
+//! ones: `1000`, `17..18`.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -18,8 +19,12 @@ use support::{Cluster, rows_of};
 
 /// The seeds of a run.
 fn seeds() -> std::ops::Range<u64> {
-    let count = std::env::var("HBLITE_CLIENT_SEEDS").ok().and_then(|count| count.parse().ok());
-    0..count.unwrap_or(4)
+    let Ok(wanted) = std::env::var("HBLITE_CLIENT_SEEDS") else { return 0..4 };
+    let number = |text: &str| text.parse().expect("HBLITE_CLIENT_SEEDS is a number or A..B");
+    match wanted.split_once("..") {
+        Some((first, end)) => number(first)..number(end),
+        None => 0..number(&wanted),
+    }
 }
 
 /// Makes some calls lost, late or refused.
