@@ -6,7 +6,7 @@ mod command;
 
 use std::process::Output;
 
-use hblite_server::{ServerOptions, TestServer};
+use hblite_server::{FaultAction, FaultRule, FaultServer, ServerOptions, TestServer};
 
 fn hblite(arguments: &[&str], input: &str) -> Output {
     command::hblite(arguments.iter().copied(), input)
@@ -64,6 +64,38 @@ fn the_shell_prints_the_same_on_a_cluster() {
         lines.map(str::to_owned).collect()
     };
     assert_eq!(lines(&remote), lines(&local));
+}
+
+/// The region's server refuses reads, so what is read comes from a replica.
+#[test]
+fn the_shell_reads_replicas() {
+    let options = ServerOptions::on_free_ports().with_region_servers(3);
+    let server = TestServer::start_with(hblite::Options::new(), options).unwrap();
+    let few = "hbase.client.retries.number=1&hbase.client.pause=1";
+    let url = format!("hbase+rpc://127.0.0.1:{}?{few}", server.ports().master);
+    let shell = |script: &str| hblite(&["shell", "--connect", &url], script);
+    shown(&shell("create 't', 'f', {REGION_REPLICATION => 3}\nput 't', 'r', 'f:q', 'found'\n"));
+    let region = &server.connection().admin().regions("t").unwrap()[0];
+    let place = server.faults().server_of(region.encoded_name()).unwrap();
+    let refused = FaultRule::new(FaultAction::Error("DoNotRetryIOException".to_owned()));
+    let rule = refused.methods(["Get", "Scan"]).table("t").server(FaultServer::RegionServer(place));
+    server.faults().set(rule).unwrap();
+    let replica = "CONSISTENCY => 'TIMELINE', REGION_REPLICA_ID =>";
+    for (read, is_answered) in [
+        ("get 't', 'r'".to_owned(), false),
+        ("scan 't'".to_owned(), false),
+        (format!("get 't', 'r', {{{replica} 0}}"), false),
+        (format!("get 't', 'r', {{{replica} 1}}"), true),
+        (format!("get 't', 'r', {{COLUMN => 'f:q', {replica} 2}}"), true),
+        (format!("scan 't', {{{replica} 1}}"), true),
+    ] {
+        let output = shell(&read);
+        let is_found = String::from_utf8_lossy(&output.stdout).contains("value=found");
+        assert_eq!((is_found, output.status.success()), (is_answered, is_answered), "{output:?}");
+    }
+    let output = shell(&format!("get 't', 'r', {{{replica} 7}}"));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("has no replica 7"), "{errors}");
 }
 
 #[test]

@@ -42,6 +42,9 @@ pub struct ClientSettings {
     /// How long a get with `Consistency::Timeline` waits for the region itself before it asks the
     /// replicas. Default 10 ms (`hbase.client.primaryCallTimeout.get`, in microseconds).
     pub primary_get_timeout: Duration,
+    /// The same for gets in a batch. Default 10 ms (`hbase.client.primaryCallTimeout.multiget`, in
+    /// microseconds).
+    pub primary_multi_get_timeout: Duration,
     /// The same for opening a scanner. Default 1 s (`hbase.client.replicaCallTimeout.scan`, in
     /// microseconds).
     pub primary_scan_timeout: Duration,
@@ -104,6 +107,7 @@ impl Default for ClientSettings {
             scanner_size_max_bytes: 2 << 20,
             scanner_async_prefetch: false,
             primary_get_timeout: Duration::from_millis(10),
+            primary_multi_get_timeout: Duration::from_millis(10),
             primary_scan_timeout: Duration::from_secs(1),
             cell_size_max_bytes: 10 << 20,
             write_buffer_size_bytes: 2 << 20,
@@ -206,6 +210,9 @@ impl ClientSettings {
             }
             "hbase.client.primaryCallTimeout.get" => {
                 self.primary_get_timeout = micros(name, value)?;
+            }
+            "hbase.client.primaryCallTimeout.multiget" => {
+                self.primary_multi_get_timeout = micros(name, value)?;
             }
             "hbase.client.replicaCallTimeout.scan" => {
                 self.primary_scan_timeout = micros(name, value)?;

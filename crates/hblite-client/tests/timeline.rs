@@ -6,11 +6,12 @@
 
 mod support;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hblite_client::{Client, ClientSettings, ClusterAddress, ServerAddress, Table};
 use hblite_model::{
-    ColumnFamilyDescriptor, Consistency, Exception, Get, Put, Scan, TableDescriptor,
+    Action, ActionResult, ColumnFamilyDescriptor, Consistency, Exception, Get, Put, Scan,
+    TableDescriptor,
 };
 use hblite_server::{FaultAction, FaultRule, FaultServer};
 
@@ -48,7 +49,7 @@ fn server_of(cluster: &Cluster, row: &str) -> usize {
 
 /// What happens to reads on one server.
 fn disturb(cluster: &Cluster, server: usize, action: FaultAction) {
-    let rule = FaultRule::new(action).methods(["Get", "Scan"]).table("t");
+    let rule = FaultRule::new(action).methods(["Get", "Scan", "Multi"]).table("t");
     cluster.server.faults().set(rule.server(FaultServer::RegionServer(server))).unwrap();
 }
 
@@ -116,6 +117,73 @@ async fn a_scan_goes_to_a_replica_that_opens_it_first() {
     let scan = Scan::new().with_consistency(Consistency::Timeline).with_stop_row("m");
     assert_eq!(rows_of(&table, &scan.with_caching(1)).await, ["a", "b"]);
     assert_eq!(client.metrics().hedged_read_wins, 1, "the scan stays on the replica");
+}
+
+/// The values that the gets of a batch found.
+async fn batch_of(table: &Table, actions: &[Action]) -> Vec<Option<Vec<u8>>> {
+    let results = table.batch(actions).await.unwrap();
+    let value = |result: hblite_model::Result<ActionResult>| {
+        result.unwrap().row().and_then(|row| row.value("f", "q")).map(<[u8]>::to_vec)
+    };
+    results.into_iter().map(value).collect()
+}
+
+fn values(rows: &[&str]) -> Vec<Option<Vec<u8>>> {
+    rows.iter().map(|row| Some(row.as_bytes().to_vec())).collect()
+}
+
+#[tokio::test]
+async fn gets_of_a_batch_are_answered_by_replicas_if_a_region_is_late() {
+    let cluster = Cluster::start(3);
+    let (client, table) = replicated(&cluster, &[]).await;
+    let minute = Duration::from_secs(60);
+    disturb(&cluster, server_of(&cluster, "a"), FaultAction::Delay(minute, minute));
+    let began = Instant::now();
+    let rows = ["a", "x", "b", "y"];
+    let gets: Vec<Action> = rows.map(|row| get(row).into()).into();
+    assert_eq!(batch_of(&table, &gets).await, values(&rows));
+    assert!(began.elapsed() < minute, "the calls that lost were not waited for");
+    let metrics = client.metrics();
+    assert!(metrics.hedged_reads >= 2 && metrics.hedged_read_wins >= 1, "{metrics:?}");
+}
+
+#[tokio::test]
+async fn gets_of_a_batch_are_answered_by_replicas_if_a_server_fails() {
+    let cluster = Cluster::start(3);
+    let (client, table) =
+        replicated(&cluster, &[("hbase.client.primaryCallTimeout.multiget", FOREVER)]).await;
+    let gets: Vec<Action> = ["a", "x"].map(|row| get(row).into()).into();
+    assert_eq!(batch_of(&table, &gets).await, values(&["a", "x"]));
+    assert_eq!(client.metrics().hedged_reads, 0, "both regions answered in time");
+    // Whatever a replica must not answer is retried at the region.
+    let server = FaultServer::RegionServer(server_of(&cluster, "a"));
+    let once = FaultRule::new(FaultAction::DropBefore).methods(["Multi"]).table("t").count(1);
+    cluster.server.faults().set(once.server(server)).unwrap();
+    let mixed: Vec<Action> =
+        vec![get("a").into(), Put::new("b").add("f", "q", "B").into(), Get::new("b").into()];
+    let found = batch_of(&table, &mixed).await;
+    assert_eq!(found[0], Some(b"a".to_vec()));
+    let row = table.get(&Get::new("b")).await.unwrap();
+    assert_eq!(row.value("f", "q"), Some(&b"B"[..]));
+    let metrics = client.metrics();
+    assert!(metrics.hedged_reads >= 1 && metrics.retries >= 1, "{metrics:?}");
+}
+
+#[tokio::test]
+async fn a_get_of_a_batch_may_name_its_replica() {
+    let cluster = Cluster::start(3);
+    let (client, table) = replicated(&cluster, &[("hbase.client.retries.number", "1")]).await;
+    let error = FaultAction::Error("DoNotRetryIOException".to_owned());
+    disturb(&cluster, server_of(&cluster, "a"), error);
+    let gets = [get("a").with_replica_id(1), get("a"), get("b").with_replica_id(7)];
+    let results = table.batch(&gets.map(Action::from)).await.unwrap();
+    let row = results[0].as_ref().unwrap().row().unwrap();
+    assert_eq!(row.value("f", "q"), Some(&b"a"[..]));
+    // What a retry cannot fix, a replica cannot fix either.
+    assert_eq!(results[1].as_ref().unwrap_err().exception(), Exception::DoNotRetryIo);
+    let error = results[2].as_ref().unwrap_err();
+    assert!(error.message().contains("has no replica 7"), "{error}");
+    assert_eq!(client.metrics().hedged_reads, 0);
 }
 
 #[tokio::test]

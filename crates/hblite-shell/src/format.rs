@@ -70,6 +70,13 @@ impl Output {
         writeln!(self.writer, "{count} row(s)")
     }
 
+    /// Like [`Self::footer`]; also says if replicas that may lag behind have answered.
+    pub(crate) fn footer_of_read(&mut self, count: u64, is_stale: bool) -> io::Result<()> {
+        self.footer(count)?;
+        // Both blanks are HBase's.
+        if is_stale { self.line(" (possible stale results) ") } else { Ok(()) }
+    }
+
     /// Prints how long a command took.
     pub(crate) fn took(&mut self, duration: Duration) -> io::Result<()> {
         writeln!(self.writer, "Took {:.4} seconds", duration.as_secs_f64())
@@ -227,6 +234,13 @@ mod tests {
             printed(Some(24), print),
             "ROW     COLUMN+CELL\n row-on column=f:q, valu\n e      e=abcdefghijkl\n"
         );
+    }
+
+    #[test]
+    fn answers_of_replicas_may_be_stale() {
+        assert_eq!(printed(None, |output| output.footer_of_read(2, false)), "2 row(s)\n");
+        let stale = "1 row(s)\n (possible stale results) \n";
+        assert_eq!(printed(None, |output| output.footer_of_read(1, true)), stale);
     }
 
     #[test]

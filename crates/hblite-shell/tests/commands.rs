@@ -52,7 +52,7 @@ fn settings_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn options_of_reads_are_checked_although_they_change_nothing() {
+fn options_of_reads_are_checked_although_they_change_nothing_on_a_directory() {
     let mut session = session();
     for (option, class) in [
         ("ISOLATION_LEVEL", "IsolationLevel"),

@@ -3,8 +3,11 @@
 //!
 //! Actions on one row keep their order within an attempt. Actions that failed and may succeed later
 //! are retried, without those that have succeeded.
+//!
+//! Gets with `Consistency::Timeline` may be answered by replicas, as in `timeline.rs`: if a region
+//! is late or fails, its replicas are asked as well, and the first answer is used.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +21,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::CODEC;
 use super::region_call::method_of;
+use super::timeline::Replicas;
 use crate::error::{CallError, Thrown};
 use crate::locator::{LocateKind, Location};
 use crate::retry::Retries;
@@ -92,8 +96,29 @@ impl PartKind {
     }
 }
 
+/// Actions and where they are performed.
+type Places = Vec<(usize, Arc<Location>)>;
+
 /// A region, and the actions on it in order.
 type OfRegion = (Arc<Location>, Vec<usize>);
+
+type CallResult = std::result::Result<Answer<pb::MultiResponse>, CallError>;
+
+/// The answer of a server.
+struct Done {
+    asked: Asked,
+    parts: Vec<Part>,
+    answer: CallResult,
+}
+
+/// Who was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// The regions of the actions, or the replicas that they name.
+    Regions,
+    /// The replicas of regions that are late or have failed.
+    Replicas,
+}
 
 /// What failed in an attempt.
 type Failed = Vec<(usize, CallError)>;
@@ -165,58 +190,125 @@ impl Batch<'_> {
 
     /// Sends the actions once. Returns those that failed.
     async fn attempt(&self, indexes: &[usize], retries: &Retries, results: &mut Results) -> Failed {
-        let (servers, mut failed) = self.group(indexes, retries).await;
+        let (places, mut failed) = self.places(indexes, retries.deadline()).await;
+        let has_replicas = |(at, location): &&(usize, Arc<Location>)| {
+            matches!(self.replicas(*at), Replicas::Any { .. }) && !location.replicas.is_empty()
+        };
+        // The gets whose replicas have not been asked.
+        let mut alone: Places = places.iter().filter(has_replicas).cloned().collect();
+        let late = Instant::now() + self.shared.settings.primary_multi_get_timeout;
         let mut calls = JoinSet::new();
-        for ((server, wait), regions) in servers {
-            let indexes = || regions.iter().flat_map(|(_, indexes)| indexes.iter().copied());
-            match self.request(server, &regions) {
-                Ok(request) => {
-                    let shared = Arc::clone(self.shared);
-                    let method = method_of(self.table, "Multi");
-                    let limit = retries.limit();
-                    calls.spawn(async move {
-                        let Request { server, message, cells, parts } = request;
-                        if !wait.is_zero() {
-                            shared.rpc.counters().delayed_requests.increment();
-                            sleep_until(limit.deadline.min(Instant::now() + wait)).await;
-                        }
-                        let answer =
-                            shared.rpc.call(&server, method, &message, &cells, limit).await;
-                        (parts, answer)
-                    });
-                }
-                Err(error) => failed.extend(indexes().map(|at| (at, error.clone().into()))),
+        self.send(Asked::Regions, places, retries, &mut calls, &mut failed);
+        loop {
+            let is_late = tokio::select! {
+                done = calls.join_next() => match done {
+                    None => break,
+                    Some(Ok(done)) => {
+                        self.take(done, &mut failed, results).await;
+                        false
+                    }
+                    // If a task panicked, its actions have no result, which is reported.
+                    Some(Err(_)) => false,
+                },
+                () = sleep_until(late), if !alone.is_empty() => true,
+            };
+            alone.retain(|(at, _)| results[*at].is_none());
+            if alone.is_empty() && indexes.iter().all(|at| results[*at].is_some()) {
+                break;
             }
-        }
-        while let Some(done) = calls.join_next().await {
-            // If a task panicked, its actions have no result, which is reported.
-            if let Ok((parts, answer)) = done {
-                self.take(parts, answer, &mut failed, results).await;
+            if alone.is_empty() {
+                continue;
             }
+            let retryable = failed.iter().filter(|(_, error)| error.is_retryable());
+            let failing: BTreeSet<usize> = retryable.map(|(at, _)| *at).collect();
+            let is_asked = |at: usize| is_late || failing.contains(&at);
+            let asked: Places = alone.extract_if(.., |(at, _)| is_asked(*at)).collect();
+            let of_all = asked.iter().flat_map(|(at, location)| {
+                location.replicas.iter().map(|replica| (*at, Arc::clone(replica)))
+            });
+            // If replicas cannot be asked, the regions may still answer.
+            let mut ignored = Failed::new();
+            self.send(Asked::Replicas, of_all.collect(), retries, &mut calls, &mut ignored);
         }
+        failed.retain(|(at, _)| results[*at].is_none());
         failed
     }
 
-    /// The actions by region, and the regions by server and by how long their requests wait. Also
-    /// returns the actions whose region is not known.
-    async fn group(
-        &self,
-        indexes: &[usize],
-        retries: &Retries,
-    ) -> (BTreeMap<(ServerAddress, Duration), Vec<OfRegion>>, Failed) {
-        let mut failed = Failed::new();
-        let mut regions: BTreeMap<Vec<u8>, OfRegion> = BTreeMap::new();
+    /// Which replicas may perform an action.
+    fn replicas(&self, at: usize) -> Replicas {
+        match &self.actions[at] {
+            Action::Get(get) => {
+                let after = self.shared.settings.primary_multi_get_timeout;
+                Replicas::of(get.as_scan(), after)
+            }
+            _ => Replicas::PRIMARY,
+        }
+    }
+
+    /// The regions of actions, or the replicas that they name. Also returns the actions whose
+    /// region is not known.
+    async fn places(&self, indexes: &[usize], deadline: Instant) -> (Places, Failed) {
+        let (mut places, mut failed) = (Places::new(), Failed::new());
+        let (locator, kind) = (&self.shared.locator, LocateKind::Current);
         for index in indexes {
-            let (row, deadline) = (self.actions[*index].row(), retries.deadline());
-            let locator = &self.shared.locator;
-            match locator.locate(self.table, row, LocateKind::Current, deadline).await {
-                Ok(location) => {
-                    let name = location.region_name.clone();
-                    let (_, of_region) = regions.entry(name).or_insert_with(|| (location, vec![]));
-                    of_region.push(*index);
+            let row = self.actions[*index].row();
+            let found = match self.replicas(*index) {
+                Replicas::One(id) => {
+                    locator.locate_replica(self.table, row, kind, id, deadline).await
                 }
+                Replicas::Any { .. } => locator.locate(self.table, row, kind, deadline).await,
+            };
+            match found {
+                Ok(location) => places.push((*index, location)),
                 Err(error) => failed.push((*index, error)),
             }
+        }
+        (places, failed)
+    }
+
+    /// Sends the actions at these places to all servers.
+    fn send(
+        &self,
+        asked: Asked,
+        places: Places,
+        retries: &Retries,
+        calls: &mut JoinSet<Done>,
+        failed: &mut Failed,
+    ) {
+        for ((server, wait), regions) in self.group(places) {
+            let indexes = || regions.iter().flat_map(|(_, indexes)| indexes.iter().copied());
+            let request = match self.request(server, &regions) {
+                Ok(request) => request,
+                Err(error) => {
+                    failed.extend(indexes().map(|at| (at, error.clone().into())));
+                    continue;
+                }
+            };
+            if asked == Asked::Replicas {
+                self.shared.rpc.counters().hedged_reads.increment();
+            }
+            let shared = Arc::clone(self.shared);
+            let method = method_of(self.table, "Multi");
+            let limit = retries.limit();
+            calls.spawn(async move {
+                let Request { server, message, cells, parts } = request;
+                if !wait.is_zero() {
+                    shared.rpc.counters().delayed_requests.increment();
+                    sleep_until(limit.deadline.min(Instant::now() + wait)).await;
+                }
+                let answer = shared.rpc.call(&server, method, &message, &cells, limit).await;
+                Done { asked, parts, answer }
+            });
+        }
+    }
+
+    /// The actions by region, and the regions by server and by how long their requests wait.
+    fn group(&self, places: Places) -> BTreeMap<(ServerAddress, Duration), Vec<OfRegion>> {
+        let mut regions: BTreeMap<Vec<u8>, OfRegion> = BTreeMap::new();
+        for (index, location) in places {
+            let name = location.region_name.clone();
+            let (_, of_region) = regions.entry(name).or_insert_with(|| (location, vec![]));
+            of_region.push(index);
         }
         let mut servers: BTreeMap<_, Vec<OfRegion>> = BTreeMap::new();
         for of_region in regions.into_values() {
@@ -224,7 +316,7 @@ impl Batch<'_> {
             let key = (location.server.clone(), self.shared.pushback.wait(location));
             servers.entry(key).or_default().push(of_region);
         }
-        (servers, failed)
+        servers
     }
 
     fn request(&self, server: ServerAddress, regions: &[OfRegion]) -> Result<Request> {
@@ -252,10 +344,25 @@ impl Batch<'_> {
     }
 
     /// Takes the answer of a server.
-    async fn take(
+    async fn take(&self, done: Done, failed: &mut Failed, results: &mut Results) {
+        let open = |results: &Results| results.iter().filter(|result| result.is_none()).count();
+        match done.asked {
+            Asked::Regions => self.take_answer(done.parts, done.answer, failed, results).await,
+            Asked::Replicas => {
+                // A failed replica is not a failure: the region may still answer.
+                let (before, mut ignored) = (open(results), Failed::new());
+                self.take_answer(done.parts, done.answer, &mut ignored, results).await;
+                if open(results) < before {
+                    self.shared.rpc.counters().hedged_read_wins.increment();
+                }
+            }
+        }
+    }
+
+    async fn take_answer(
         &self,
         parts: Vec<Part>,
-        answer: std::result::Result<Answer<pb::MultiResponse>, CallError>,
+        answer: CallResult,
         failed: &mut Failed,
         results: &mut Results,
     ) {
@@ -330,9 +437,11 @@ fn take_part(
             (Some(exception), _) => failed.push((at, Thrown::from_pair(exception).into())),
             (None, Some(result)) => {
                 let row = convert::result_from(result, cells)?;
-                results[at] = Some(Ok(ActionResult::Row(row)));
+                results[at].get_or_insert(Ok(ActionResult::Row(row)));
             }
-            (None, None) => results[at] = Some(Ok(ActionResult::Row(RowResult::default()))),
+            (None, None) => {
+                results[at].get_or_insert(Ok(ActionResult::Row(RowResult::default())));
+            }
         }
     }
     Ok(())

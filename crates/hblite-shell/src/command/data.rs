@@ -380,7 +380,9 @@ fn get(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
         context.check_interrupt()?;
         context.out.row_of_two(&printer.column(&cell)?, &printer.cell(&cell)?)?;
     }
-    context.out.footer(u64::from(!result.is_empty()))?;
+    // As in HBase's shell, an empty answer does not say that it may be stale.
+    let count = u64::from(!result.is_empty());
+    context.out.footer_of_read(count, count > 0 && result.is_stale())?;
     Ok(Value::Nil)
 }
 
@@ -393,7 +395,9 @@ fn scan(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let (scan, converters) = scan_from_hash(&options)?;
     let printer = printer.with_converters(converters);
     let mut scanner = table.scan(&scan)?;
+    let mut is_stale = false;
     let count = context.for_each_row(&mut scanner, |context, row, _| {
+        is_stale |= row.is_stale();
         let key = printer.row(row.row())?;
         for cell in row.cells() {
             context.check_interrupt()?;
@@ -403,7 +407,7 @@ fn scan(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
         }
         Ok(())
     })?;
-    context.out.footer(count)?;
+    context.out.footer_of_read(count, is_stale)?;
     Ok(Value::Nil)
 }
 

@@ -1,7 +1,7 @@
 //! Gets and scans from the hashes that commands take (`Table._hash_to_scan`, `_get_internal`).
 
 use hblite::filter::{Filter, parse_filter};
-use hblite::{Get, Scan, TimeRange};
+use hblite::{Consistency, Get, Scan, TimeRange};
 
 use super::columns::{Column, Converters, converters, parse_columns};
 use super::{Failure, integer, small_integer};
@@ -23,7 +23,8 @@ fn refuse_unsupported(options: &Hash) -> Result<(), Failure> {
     }
 }
 
-/// Options whose values HBase's client checks, and which change nothing here.
+/// Options whose values HBase's client checks. Of these, only `CONSISTENCY` has an effect here, and
+/// only on a cluster.
 const NAMES: [(&str, &str, &[&str]); 3] = [
     ("CONSISTENCY", "org.apache.hadoop.hbase.client.Consistency", &["STRONG", "TIMELINE"]),
     (
@@ -53,12 +54,31 @@ fn check_names(options: &Hash) -> Result<(), Failure> {
     }
 }
 
+/// Which copy of a region may answer: `CONSISTENCY`, and the one replica of `REGION_REPLICA_ID`.
+fn replicas(options: &Hash) -> Result<(Consistency, Option<u16>), Failure> {
+    let consistency = match options.truthy("CONSISTENCY") {
+        Some(name) if name.to_text() == "TIMELINE" => Consistency::Timeline,
+        _ => Consistency::Strong,
+    };
+    let Some(id) = options.truthy("REGION_REPLICA_ID") else { return Ok((consistency, None)) };
+    // HBase's client takes a negative number for none.
+    let id = match small_integer(id, "REGION_REPLICA_ID")? {
+        ..0 => None,
+        id => Some(u16::try_from(id).map_err(|_| {
+            Failure::refused(format!("REGION_REPLICA_ID must be at most {}, not {id}", u16::MAX))
+        })?),
+    };
+    Ok((consistency, id))
+}
+
 /// A scan and how to print columns that name a converter.
 pub(super) fn scan_from_hash(options: &Hash) -> Result<(Scan, Converters), Failure> {
     refuse_unsupported(options)?;
     check_names(options)?;
     let columns = parse_columns(options.truthy("COLUMNS").or_else(|| options.truthy("COLUMN")))?;
-    let mut scan = columns.iter().fold(Scan::new(), SelectColumn::select);
+    let (consistency, replica) = replicas(options)?;
+    let mut scan =
+        columns.iter().fold(Scan::new(), Read::select).with_replicas(consistency, replica);
     if let Some(row) = options.truthy("STARTROW") {
         scan = scan.with_start_row(row.to_bytes());
     }
@@ -114,11 +134,12 @@ pub(super) fn get_from_arguments(
 ) -> Result<(Get, Converters), Failure> {
     refuse_unsupported(options)?;
     check_names(options)?;
-    let get = Get::new(row);
+    let (consistency, replica) = replicas(options)?;
+    let get = Get::new(row).with_replicas(consistency, replica);
     if !matches!(arguments.first(), Some(Value::Hash(_))) {
         let columns = arguments.iter().map(|value| Column::parse(value));
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
-        let get = columns.iter().fold(get, SelectColumn::select);
+        let get = columns.iter().fold(get, Read::select);
         return Ok((get, converters(&columns)));
     }
     let get = match filter(options)? {
@@ -138,7 +159,7 @@ pub(super) fn get_from_arguments(
         return Err(Failure::refused(format!("Failed parse of {given}, Hash")));
     }
     let columns = parse_columns(wanted)?;
-    let mut get = columns.iter().fold(get, SelectColumn::select);
+    let mut get = columns.iter().fold(get, Read::select);
     if let Some(versions) = options.truthy("VERSIONS") {
         get = get.with_versions(small_integer(versions, "VERSIONS")?);
     }
@@ -148,26 +169,38 @@ pub(super) fn get_from_arguments(
     Ok((get, converters(&columns)))
 }
 
-/// Reads that can be limited to columns.
-trait SelectColumn: Sized {
+/// What gets and scans have in common.
+trait Read: Sized {
+    /// Adds a column or family to those that are read.
     fn select(self, column: &Column) -> Self;
+
+    /// Lets replicas answer.
+    fn with_replicas(self, consistency: Consistency, id: Option<u16>) -> Self;
 }
 
-macro_rules! select_column {
+macro_rules! read {
     ($read:ty) => {
-        impl SelectColumn for $read {
+        impl Read for $read {
             fn select(self, column: &Column) -> Self {
                 match &column.qualifier {
                     Some(qualifier) => self.with_column(&column.family, qualifier),
                     None => self.with_family(&column.family),
                 }
             }
+
+            fn with_replicas(self, consistency: Consistency, id: Option<u16>) -> Self {
+                let read = self.with_consistency(consistency);
+                match id {
+                    Some(id) => read.with_replica_id(id),
+                    None => read,
+                }
+            }
         }
     };
 }
 
-select_column!(Get);
-select_column!(Scan);
+read!(Get);
+read!(Scan);
 
 fn filter(options: &Hash) -> Result<Option<Filter>, Failure> {
     match options.truthy("FILTER") {
@@ -224,6 +257,26 @@ mod tests {
         assert_eq!((scan.start_row(), scan.stop_row()), (&b"a"[..], &b"b"[..]));
         assert_eq!((scan.limit(), scan.versions()), (Some(3), 1));
         assert!(scan.direction().is_reverse());
+    }
+
+    #[test]
+    fn replicas_are_those_of_the_options() {
+        let read = |consistency: &str, id: i64| {
+            let id = ("REGION_REPLICA_ID", Value::Integer(id));
+            let options = hash(&[("CONSISTENCY", Value::from(consistency)), id]);
+            let (get, _) =
+                get_from_arguments(b"r", &[&Value::Hash(options.clone())], &options).unwrap();
+            let (scan, _) = scan_from_hash(&options).unwrap();
+            let of_scan = (scan.consistency(), scan.replica_id());
+            assert_eq!((get.consistency(), get.replica_id()), of_scan);
+            of_scan
+        };
+        assert_eq!(read("TIMELINE", 2), (Consistency::Timeline, Some(2)));
+        assert_eq!(read("TIMELINE", -1), (Consistency::Timeline, None));
+        assert_eq!(read("STRONG", 0), (Consistency::Strong, Some(0)));
+        assert_eq!(scan_from_hash(&hash(&[])).unwrap().0.consistency(), Consistency::Strong);
+        let refused = scan_from_hash(&hash(&[("REGION_REPLICA_ID", Value::Integer(65_536))]));
+        assert!(matches!(refused, Err(Failure::Refused(message)) if message.contains("65535")));
     }
 
     #[test]
