@@ -44,11 +44,12 @@ impl Connection {
     /// from their next operation on. Operations in progress finish on the previous state. A
     /// scanner that is open then returns `UnknownScanner` (`ErrorKind::NotFound`): open a new one.
     ///
+    /// In a store in a directory, files that hblite did not write are set aside if they are in what
+    /// the rewind replaces; [`Connection::file_notes`] has them.
+    ///
     /// # Errors
-    /// `NotFound` if there is no checkpoint of this name. `DoNotRetryIo` if the rewind would remove
-    /// a file that hblite did not write; the message names it, and the store is unchanged. `Io` for
-    /// a store in a directory: the store is closed, and the next open finds the state before the
-    /// rewind or after it.
+    /// `NotFound` if there is no checkpoint of this name. `Io` for a store in a directory: it is
+    /// unchanged, or closed; the next open finds the state before the rewind or after it.
     pub fn rewind(&self, name: &str) -> Result<()> {
         self.state_of("rewind")?.rewind(name)
     }

@@ -352,7 +352,7 @@ impl Connection {
     }
 
     /// Store files and manifests that were dropped or accepted because the store was opened with
-    /// [`Options::salvage`].
+    /// [`Options::salvage`], and what was set aside because hblite did not write it.
     pub fn file_notes(&self) -> Vec<FileNote> {
         self.backend.file_notes()
     }

@@ -22,7 +22,7 @@ use crate::gateways::{GatewayArguments, GatewayOptions, Gateways};
 use crate::output::{FAILURE, fail, write_port_file};
 use crate::seed::SeedArguments;
 use crate::settings::Settings;
-use crate::shell::report_open;
+use crate::shell::{report_files, report_open};
 
 /// The store, and how clients reach it.
 #[derive(Debug, Args)]
@@ -135,6 +135,7 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     let dir = (!arguments.memory).then_some(arguments.dir.as_path());
     let connection = arguments.seed.open(dir, settings.engine)?;
     report_open(&connection);
+    let noted = connection.file_notes().len();
     match arguments.clock {
         ClockKind::Real => Ok(()),
         ClockKind::Offset => connection.set_clock(ClockMode::Offset(0)),
@@ -157,6 +158,8 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     announce(arguments, &ready_line(server.ports(), &gateways, access.as_ref()))?;
     ending.wait();
     gateways.stop();
+    // After a rewind in memory there may be fewer: it begins without notes.
+    report_files(connection.file_notes().get(noted..).unwrap_or_default());
     end(arguments, server, recorder, connection)
 }
 

@@ -172,7 +172,7 @@ pub(crate) fn report_open(connection: &Connection) {
 }
 
 /// Reports on standard error what was dropped, kept or set aside.
-fn report_files(notes: &[FileNote]) {
+pub(crate) fn report_files(notes: &[FileNote]) {
     let mut stderr = io::stderr();
     for note in notes {
         let _ = writeln!(stderr, "hblite: {}: {}", note.path.display(), note.what);

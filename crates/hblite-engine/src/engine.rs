@@ -7,6 +7,7 @@
 //! Threads:  any.
 
 mod adopt;
+mod closing;
 mod look;
 mod read_only;
 mod scrub;
@@ -26,8 +27,8 @@ use hblite_model::{
 
 use self::look::Found;
 pub(crate) use self::read_only::image_of;
-pub(crate) use self::template::Template;
-use crate::catalog::{Catalog, Procedures, master_data};
+pub(crate) use self::template::{Prepared, Template};
+use crate::catalog::{Catalog, Procedures};
 use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
 use crate::context::{EngineContext, FileNote, MemoryUse};
@@ -67,7 +68,7 @@ struct Recovered {
     lock: Arc<dyn FileLock>,
 }
 
-/// Opening and closing.
+/// Opening.
 impl Engine {
     /// Opens the directory, or creates a store in it.
     ///
@@ -183,46 +184,10 @@ impl Engine {
         let running = Mutex::new(Some(Running { chores, lock }));
         Ok(Self { context, catalog, recovery, opened_at_ms, running })
     }
+}
 
-    /// Ends all work, flushes memory to files and releases the directory. A second call does
-    /// nothing.
-    ///
-    /// # Errors
-    /// `Io` if a flush fails: nothing is lost, since the log still has the writes.
-    pub fn close(&self) -> Result<()> {
-        self.end(self.context.options.is_flushed_on_close)
-    }
-
-    /// Like [`Engine::close`], but without flushing memory: the directory is no longer needed.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub(crate) fn end_without_flush(&self) -> Result<()> {
-        self.end(false)
-    }
-
-    fn end(&self, is_flushed: bool) -> Result<()> {
-        let Some(mut running) = self.running.lock().take() else {
-            return Ok(());
-        };
-        self.context.is_closed.store(true, Ordering::Release);
-        running.chores.stop();
-        let flushed = match is_flushed {
-            true => self.catalog.close(),
-            false => Ok(()),
-        };
-        // Whatever failed: no thread may write to the log once the directory is released.
-        self.catalog.stop_serving();
-        self.context.region_changes.notify();
-        let closed = match (flushed, self.context.wal.close()) {
-            // The whole store is in files that HBase can read.
-            (Ok(()), Ok(true)) => master_data::hand_over(&self.context, running.lock.as_ref()),
-            (flushed, closed) => flushed.and(closed.map(drop)),
-        };
-        drop(running);
-        closed
-    }
-
+/// What the store is made of.
+impl Engine {
     /// What was replayed from the log when the store was opened.
     pub fn recovery(&self) -> &ReplayReport {
         &self.recovery
@@ -265,6 +230,16 @@ impl Engine {
     /// `RegionServerStopped`.
     pub(crate) fn check_open(&self) -> Result<()> {
         self.context.check_open()
+    }
+
+    /// The lock of the directory, unless the store is closed.
+    pub(crate) fn lock(&self) -> Option<Arc<dyn FileLock>> {
+        self.running.lock().as_ref().map(|running| Arc::clone(&running.lock))
+    }
+
+    /// Adds to [`Engine::file_notes`].
+    pub(crate) fn note(&self, path: &Path, what: impl Into<String>) {
+        self.context.note(path, what);
     }
 
     /// The paths of the store.

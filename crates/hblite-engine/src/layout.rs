@@ -52,6 +52,7 @@ pub(crate) use self::marker::Marker;
 pub(crate) use self::own::{Shape, foreign_entry, is_hex_name, is_region_name};
 pub(crate) use self::recognition::{Place, Tolerance, recognize};
 pub(crate) use self::removal::Retired;
+pub(crate) use self::rewind::{Kept, NewContents};
 pub(crate) use self::root::RootFile;
 pub use self::store_id::StoreId;
 

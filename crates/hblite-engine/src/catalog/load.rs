@@ -284,6 +284,11 @@ impl Catalog {
         let _procedure = self.procedure.lock();
         self.all_regions().iter().for_each(|region| region.stop_serving());
     }
+
+    /// Waits for the flushes in progress; none begins later.
+    pub(crate) fn end_flushes(&self) {
+        self.all_regions().iter().for_each(|region| region.end_flushes());
+    }
 }
 
 /// Reads hbase:meta, and passes each row to `visit`.

@@ -15,6 +15,9 @@
 //! store file = 32 hex digits, of a bulk load with _SeqId_<number>_
 //! ```
 //!
+//! Below what a rewind has replaced, it also covers the directories that hold tables, snapshots and
+//! the log.
+//!
 //! Anything else is foreign: a directory that contains something foreign is never deleted, but
 //! set aside (see `removal`). Names decide, not contents.
 //!
@@ -43,6 +46,18 @@ const FILES_OF_ROOT: [&str; 6] =
 /// What the names in a directory mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
+    /// A directory with what a rewind has replaced, under the paths of the root.
+    Rewound,
+    /// The archive.
+    Archive,
+    /// A directory of namespaces.
+    Namespaces,
+    /// A namespace's directory.
+    Namespace,
+    /// The directory of all snapshots, or of those that are being taken.
+    Snapshots,
+    /// The directory of the log, with empty directories of HBase's servers.
+    Log,
     /// A table's directory.
     Table,
     /// A snapshot's directory.
@@ -66,6 +81,19 @@ impl Shape {
     /// foreign.
     fn of_dir(self, name: &str) -> Option<Self> {
         match self {
+            Self::Rewound => match name {
+                "data" => Some(Self::Namespaces),
+                "archive" => Some(Self::Archive),
+                ".hbase-snapshot" => Some(Self::Snapshots),
+                "WALs" => Some(Self::Log),
+                _ => None,
+            },
+            Self::Archive => (name == "data").then_some(Self::Namespaces),
+            Self::Namespaces => Some(Self::Namespace),
+            Self::Namespace => Some(Self::Table),
+            Self::Snapshots if name == TEMPORARY_DIR => Some(Self::Snapshots),
+            Self::Snapshots => Some(Self::Snapshot),
+            Self::Log => Some(Self::Empty),
             Self::Table => match name {
                 TABLE_DESCRIPTOR_DIR => Some(Self::Settings),
                 TEMPORARY_DIR => Some(Self::Empty),
@@ -89,6 +117,9 @@ impl Shape {
         // A file that is written atomically has this name before its own.
         let name = name.strip_suffix(".tmp").unwrap_or(name);
         match self {
+            Self::Rewound => name == LOG_HEAD_FILE,
+            Self::Log => is_log_segment(name),
+            Self::Archive | Self::Namespaces | Self::Namespace | Self::Snapshots => false,
             Self::Table | Self::Empty => false,
             Self::Snapshot => {
                 matches!(name, SNAPSHOT_INFO_FILE | DATA_MANIFEST_FILE | LINKED_MANIFEST_FILE)
@@ -117,22 +148,30 @@ pub(crate) fn foreign_entry(
     dir: &Path,
     shape: Shape,
 ) -> io::Result<Option<PathBuf>> {
+    Ok(foreign_entries(fs, dir, shape)?.into_iter().next())
+}
+
+/// All files and directories below `dir` that hblite does not write there. A missing directory has
+/// none.
+pub(super) fn foreign_entries(
+    fs: &dyn FileSystem,
+    dir: &Path,
+    shape: Shape,
+) -> io::Result<Vec<PathBuf>> {
     let entries = match fs.list_dir(dir) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
     };
+    let mut foreign = Vec::new();
     for DirEntry { name, is_dir } in entries {
         let path = dir.join(&name);
-        let foreign = match (is_dir, shape.of_dir(&name)) {
-            (true, Some(below)) => foreign_entry(fs, &path, below)?,
-            (false, _) if shape.has_file(&name) => None,
-            _ => Some(path),
-        };
-        if foreign.is_some() {
-            return Ok(foreign);
+        match (is_dir, shape.of_dir(&name)) {
+            (true, Some(below)) => foreign.extend(foreign_entries(fs, &path, below)?),
+            (false, _) if shape.has_file(&name) => {}
+            _ => foreign.push(path),
         }
     }
-    Ok(None)
+    Ok(foreign)
 }
 
 /// A file below `dir` with a name that hblite gives to no file anywhere in a store, if there is

@@ -36,11 +36,24 @@ impl Layout {
     /// # Errors
     /// `Io`; it is where it was, or set aside.
     pub(crate) fn set_aside(&self, fs: &dyn FileSystem, dir: &Path) -> Result<Option<PathBuf>> {
+        self.set_aside_as(fs, dir, dir)
+    }
+
+    /// Like [`Layout::set_aside`], under the path that something on its way out of the store had.
+    ///
+    /// # Errors
+    /// `Io`; it is where it was, or set aside.
+    pub(super) fn set_aside_as(
+        &self,
+        fs: &dyn FileSystem,
+        dir: &Path,
+        known_as: &Path,
+    ) -> Result<Option<PathBuf>> {
         let io = |error| Error::io("cannot set aside", dir, error);
         if !fs.exists(dir).map_err(io)? {
             return Ok(None);
         }
-        let target = self.free_place_aside(fs, dir).map_err(io)?;
+        let target = self.free_place_aside(fs, known_as).map_err(io)?;
         let (from, to) = (dir.parent().unwrap_or(&self.root), target.parent());
         let to = to.unwrap_or(&self.root);
         fs.create_dir_all(to).map_err(io)?;

@@ -4,34 +4,57 @@
 //! <root>/.checkpoints/hblite-<store id>-<name>/       a copy of the store; gone after an open
 //! <root>/hblite-<store id>-rewind.partial/            the new contents of the store, being linked
 //! <root>/hblite-<store id>-rewind/                    the same, complete: now these are the store
+//! <root>/.tmp/hblite-<store id>-rewound/              the contents that were replaced
 //! ```
 //!
-//! 1. the checkpoint's files are linked into the partial directory, durably, while the store
+//! 1. stage: the checkpoint's files are linked into the partial directory, durably, while the store
 //!    serves, and perhaps long before the rewind
-//! 2. the store ends, and the directory takes its name: from here on the rewind is done
-//! 3. each of its parts replaces the store's, which goes to the trash
-//! 4. the directory is removed
+//! 2. commit: the store ends, and the directory takes its name: from here on the rewind is done
+//! 3. replace: each of its parts replaces the store's, which goes to the trash
+//! 4. settle: the new names are made durable, and the directory is removed
+//! 5. clean up: what was replaced is deleted
 //!
-//! An open begins with 3 if the directory is there, so an interruption leaves the state before or
-//! the state after. A part that the checkpoint does not have is represented by a file
-//! `<part>.absent`.
+//! Only the sync of 2 and a few renames have to be waited for. The store is opened after 3 and
+//! serves during 4 and 5. That is safe because a part is either in its place or still in the
+//! directory, with everything that was written to it meanwhile, and an open begins with 3 if the
+//! directory is there. So an interruption leaves the state before or the state after. A checkpoint
+//! without a log has no log's head, which is represented by a file `<part>.absent`; then 3 syncs,
+//! because an open that found the file again would remove a newer head.
 //!
 //! The root's own files stay, since a checkpoint belongs to the same store. Foreign files in the
-//! archive stay too. A rewind is refused while foreign files are in what it replaces; those that
-//! arrive later are set aside with the directory that they are in (see `removal`).
+//! archive stay too. Foreign files in what is replaced are set aside (see `removal`); everything
+//! around them is deleted.
 //!
 //! Threads: one, which holds the store's lock.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use hblite_env::{DirEntry, FileSystem};
-use hblite_model::{Error, Result};
+use hblite_env::{DirEntry, FileSystem, copy_between};
+use hblite_model::{Error, Exception, Result};
 
-use super::own::{Shape, foreign_entry, is_log_segment};
-use super::{ABSENT_SUFFIX, Layout, PARTIAL_REWIND, REWOUND_PARTS, StoreId, TEMPORARY_DIR};
+use super::own::{Shape, foreign_entries};
+use super::{ABSENT_SUFFIX, LOG_HEAD_FILE, Layout, PARTIAL_REWIND, REWOUND_PARTS, StoreId};
 use crate::files::{link_or_copy_durable, sync_dir};
 use crate::parallel;
+
+/// The files of a store to which another one is to be rewound.
+pub(crate) struct NewContents<'a> {
+    /// A file system in memory that has them, under the paths that they get.
+    pub(crate) files: &'a dyn FileSystem,
+    /// Another name of the same file on disk, which can be linked. `None`: it is copied.
+    pub(crate) name_on_disk: &'a (dyn Fn(&Path) -> Option<PathBuf> + Sync),
+}
+
+/// A file or directory that was found in what a rewind replaced, and that hblite did not write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// Where it was.
+    pub(crate) from: PathBuf,
+    /// Where it is set aside.
+    pub(crate) to: PathBuf,
+}
 
 /// Places.
 impl Layout {
@@ -52,6 +75,11 @@ impl Layout {
 
     fn partial_rewind_dir(&self) -> PathBuf {
         self.root.join(self.own_name(PARTIAL_REWIND))
+    }
+
+    /// The directory for what a rewind has replaced.
+    fn rewound_dir(&self) -> PathBuf {
+        self.scratch_dir("rewound")
     }
 
     /// Whether a rewind of the store with this id was interrupted, so that an open must finish it.
@@ -78,43 +106,55 @@ impl Layout {
         self.remove_if_empty(fs, &dir)
     }
 
-    /// Checks whether a rewind would remove files that hblite did not write.
-    ///
-    /// # Errors
-    /// `DoNotRetryIo` if someone else has put a file into the checkpoint, or into what the rewind
-    /// replaces: the message names it. `Io`.
-    pub(crate) fn check_rewind(&self, fs: &dyn FileSystem, checkpoint: &Path) -> Result<()> {
-        self.refuse_foreign(fs)?;
-        Self::new(checkpoint).refuse_foreign(fs)
-    }
-
-    /// Step 1. The store may be in use.
+    /// Step 1. The store may be in use. Begins with what is left of the rewind before.
     ///
     /// # Errors
     /// `Io`.
-    pub(crate) fn stage_rewind(&self, fs: &dyn FileSystem, checkpoint: &Path) -> Result<()> {
-        let partial = self.partial_rewind_dir();
+    pub(crate) fn stage_rewind(&self, fs: &dyn FileSystem, new: &NewContents<'_>) -> Result<()> {
         self.unstage_rewind(fs)?;
+        self.make_room_for_replaced(fs)?;
+        let partial = self.partial_rewind_dir();
         let (mut files, mut dirs) = (Vec::new(), vec![partial.clone()]);
         make_dir(fs, &partial)?;
         for part in REWOUND_PARTS {
-            let (from, to) = (checkpoint.join(part), partial.join(part));
-            if let Some(parent) = to.parent().filter(|parent| *parent != partial) {
-                make_dir(fs, parent)?;
-                dirs.push(parent.to_path_buf());
+            let (place, staged) = (self.root.join(part), partial.join(part));
+            for (dir, root) in [(place.parent(), &self.root), (staged.parent(), &partial)] {
+                if let Some(dir) = dir.filter(|dir| dir != root) {
+                    make_dir(fs, dir)?;
+                }
             }
-            if !exists(fs, &from)? {
-                let absent = absent(&to);
+            dirs.extend(staged.parent().filter(|dir| **dir != partial).map(Path::to_path_buf));
+            self.make_durable(fs, place.parent().unwrap_or(&self.root))?;
+            if is_dir(new.files, &place) {
+                collect(fs, new.files, &place, &staged, &mut files, &mut dirs)?;
+            } else if exists(new.files, &place)? {
+                files.push((place, staged));
+            } else if part == LOG_HEAD_FILE {
+                let absent = absent(&staged);
                 fs.write_atomically(&absent, b"")
                     .map_err(|error| Error::io("cannot write", &absent, error))?;
-            } else if is_dir(fs, &from) {
-                collect(fs, &from, &to, &mut files, &mut dirs)?;
             } else {
-                files.push((from, to));
+                make_dir(fs, &staged)?;
+                dirs.push(staged);
             }
         }
-        parallel::for_each(&files, |(from, to)| link_or_copy_durable(fs, from, to))?;
+        parallel::for_each(&files, |(from, to)| match (new.name_on_disk)(from) {
+            Some(name) => link_or_copy_durable(fs, &name, to),
+            None => copy_between(new.files, from, fs, to)
+                .map_err(|error| Error::io("cannot write", to, error)),
+        })?;
         parallel::for_each(&dirs, |dir| sync_dir(fs, dir))
+    }
+
+    /// Prepares an empty directory, durably, for what the rewind replaces.
+    fn make_room_for_replaced(&self, fs: &dyn FileSystem) -> Result<()> {
+        let rewound = self.rewound_dir();
+        for part in REWOUND_PARTS {
+            make_dir(fs, rewound.join(part).parent().unwrap_or(&rewound))?;
+        }
+        self.make_trash_durable(fs)?;
+        sync_dir(fs, &self.trash_dir())?;
+        sync_dir(fs, &rewound)
     }
 
     /// Removes what [`Layout::stage_rewind`] left.
@@ -135,107 +175,104 @@ impl Layout {
         sync_dir(fs, &self.root)
     }
 
-    /// Steps 3 and 4, if step 2 was done; otherwise removes what step 1 left.
+    /// Step 3, after step 2.
+    ///
+    /// # Errors
+    /// `Io`; an open continues from there.
+    pub(crate) fn replace_parts(&self, fs: &dyn FileSystem) -> Result<()> {
+        let (staged, rewound) = (self.rewind_dir(), self.rewound_dir());
+        for part in REWOUND_PARTS {
+            let (from, to, replaced) =
+                (staged.join(part), self.root.join(part), rewound.join(part));
+            let absent = absent(&from);
+            if exists(fs, &from)? {
+                rename_if_there(fs, &to, &replaced)?;
+                rename_if_there(fs, &from, &to)?;
+            } else if exists(fs, &absent)? {
+                rename_if_there(fs, &to, &replaced)?;
+                sync_dir(fs, replaced.parent().unwrap_or(&rewound))?;
+                fs.remove_file(&absent)
+                    .map_err(|error| Error::io("cannot remove", &absent, error))?;
+                sync_dir(fs, &staged)?;
+            }
+        }
+        self.forget(&self.root);
+        Ok(())
+    }
+
+    /// Step 4, after step 3. The store may be in use.
+    ///
+    /// # Errors
+    /// `Io`; the next open, or the next rewind, continues from there.
+    pub(crate) fn settle_rewind(&self, fs: &dyn FileSystem) -> Result<()> {
+        let staged = self.rewind_dir();
+        if !exists(fs, &staged)? {
+            return Ok(());
+        }
+        let mut dirs = BTreeSet::new();
+        for part in REWOUND_PARTS {
+            if exists(fs, &staged.join(part))? {
+                let what = format!("{part} of a rewind is not in its place: reopen the store");
+                return Err(Error::new(Exception::Io, what));
+            }
+            for place in [self.rewound_dir().join(part), self.root.join(part)] {
+                dirs.extend(place.parent().map(Path::to_path_buf));
+            }
+        }
+        dirs.iter().try_for_each(|dir| sync_dir(fs, dir))?;
+        self.remove_in_place(fs, &staged)?;
+        sync_dir(fs, &self.root)
+    }
+
+    /// Step 5, after step 4. The store may be in use. Returns what was set aside.
+    ///
+    /// # Errors
+    /// `Io`; the next open, or the next rewind, continues from there.
+    pub(crate) fn remove_replaced(&self, fs: &dyn FileSystem) -> Result<Vec<Kept>> {
+        let rewound = self.rewound_dir();
+        let io = |error| Error::io("cannot remove", &rewound, error);
+        let mut kept = Vec::new();
+        for path in foreign_entries(fs, &rewound, Shape::Rewound).map_err(io)? {
+            let from = self.root.join(path.strip_prefix(&rewound).unwrap_or(&path));
+            let to = self.set_aside_as(fs, &path, &from)?;
+            kept.extend(to.map(|to| Kept { from, to }));
+        }
+        if fs.exists(&rewound).map_err(io)? {
+            fs.remove_dir_all(&rewound).map_err(io)?;
+        }
+        Ok(kept)
+    }
+
+    /// Steps 3 to 5, if step 2 was done; otherwise removes what step 1 left.
     ///
     /// # Errors
     /// `Io`; the next open continues from there.
     pub(crate) fn finish_rewind(&self, fs: &dyn FileSystem) -> Result<()> {
         self.unstage_rewind(fs)?;
-        let staged = self.rewind_dir();
-        if !exists(fs, &staged)? {
+        self.remove_replaced(fs)?;
+        if !exists(fs, &self.rewind_dir())? {
             return Ok(());
         }
         // A killed process may not have made the name durable.
         sync_dir(fs, &self.root)?;
-        self.make_trash_durable(fs)?;
-        let io = |path: &Path, error| Error::io("cannot replace", path, error);
+        self.make_room_for_replaced(fs)?;
         for part in REWOUND_PARTS {
-            let (from, to) = (staged.join(part), self.root.join(part));
-            let absent = absent(&from);
-            let is_there = exists(fs, &from)?;
-            if !is_there && !exists(fs, &absent)? {
-                continue;
-            }
-            self.move_to_trash(fs, &to)?;
-            if is_there {
-                let parent = to.parent().unwrap_or(&self.root);
-                make_dir(fs, parent)?;
-                self.make_durable(fs, parent)?;
-                fs.rename(&from, &to).map_err(|error| io(&to, error))?;
-                sync_dir(fs, parent)?;
-            } else {
-                sync_dir(fs, to.parent().filter(|dir| is_dir(fs, dir)).unwrap_or(&self.root))?;
-                fs.remove_file(&absent).map_err(|error| io(&absent, error))?;
-            }
+            let parent = self.root.join(part);
+            let parent = parent.parent().unwrap_or(&self.root);
+            make_dir(fs, parent)?;
+            self.make_durable(fs, parent)?;
         }
-        self.forget(&self.root);
-        self.remove_in_place(fs, &staged)?;
-        sync_dir(fs, &self.root)?;
-        self.remove_trashed_files(fs)
-    }
-
-    /// The trash takes directories, but some of the replaced parts are files.
-    fn remove_trashed_files(&self, fs: &dyn FileSystem) -> Result<()> {
-        let trash = self.trash_dir();
-        for entry in list(fs, &trash)?.iter().filter(|e| !e.is_dir && self.is_own(&e.name)) {
-            let path = trash.join(&entry.name);
-            fs.remove_file(&path).map_err(|error| Error::io("cannot remove", &path, error))?;
-        }
-        Ok(())
-    }
-
-    /// Tables, archived tables and snapshots may contain only what hblite writes there.
-    fn refuse_foreign(&self, fs: &dyn FileSystem) -> Result<()> {
-        for data in [self.data_dir(), self.root.join("archive/data")] {
-            for namespace in list(fs, &data)? {
-                refuse_foreign_below(fs, &data.join(&namespace.name), Shape::Table)?;
-            }
-        }
-        self.refuse_foreign_logs(fs)?;
-        refuse_foreign_below(fs, &self.snapshots_dir(), Shape::Snapshot)
-    }
-
-    /// The log's directory has segments, and empty directories of HBase's servers.
-    fn refuse_foreign_logs(&self, fs: &dyn FileSystem) -> Result<()> {
-        let dir = self.wal_dir();
-        for entry in list(fs, &dir)? {
-            let path = dir.join(&entry.name);
-            if entry.is_dir {
-                refuse_foreign_below(fs, &path, Shape::Empty)?;
-            } else if !is_log_segment(&entry.name) {
-                return Err(refusal(&path));
-            }
-        }
-        Ok(())
+        self.replace_parts(fs)?;
+        self.settle_rewind(fs)?;
+        self.remove_replaced(fs).map(drop)
     }
 }
 
-/// Refuses a directory if an entry contains something foreign; entries have this shape.
-fn refuse_foreign_below(fs: &dyn FileSystem, dir: &Path, shape: Shape) -> Result<()> {
-    for entry in list(fs, dir)? {
-        let path = dir.join(&entry.name);
-        if entry.is_dir && entry.name == TEMPORARY_DIR && shape == Shape::Snapshot {
-            refuse_foreign_below(fs, &path, shape)?;
-            continue;
-        }
-        let foreign = match entry.is_dir {
-            true => foreign_entry(fs, &path, shape),
-            false => Ok(Some(path.clone())),
-        };
-        let foreign = foreign.map_err(|error| Error::io("cannot list", &path, error))?;
-        if let Some(path) = foreign {
-            return Err(refusal(&path));
-        }
+fn rename_if_there(fs: &dyn FileSystem, from: &Path, to: &Path) -> Result<()> {
+    match fs.rename(from, to) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        renamed => renamed.map_err(|error| Error::io("cannot replace", from, error)),
     }
-    Ok(())
-}
-
-fn refusal(foreign: &Path) -> Error {
-    let path = foreign.display();
-    Error::do_not_retry(format!(
-        "the store cannot be rewound: hblite did not write {path}, and the rewind would remove \
-         it. Move it away first"
-    ))
 }
 
 fn absent(path: &Path) -> PathBuf {
@@ -264,9 +301,10 @@ fn list(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<DirEntry>> {
     }
 }
 
-/// Creates the directories of a tree, and finds the files to link.
+/// Creates the directories of a tree, and finds its files.
 fn collect(
     fs: &dyn FileSystem,
+    new: &dyn FileSystem,
     from: &Path,
     to: &Path,
     files: &mut Vec<(PathBuf, PathBuf)>,
@@ -274,10 +312,10 @@ fn collect(
 ) -> Result<()> {
     make_dir(fs, to)?;
     dirs.push(to.to_path_buf());
-    for entry in list(fs, from)? {
+    for entry in list(new, from)? {
         let (from, to) = (from.join(&entry.name), to.join(&entry.name));
         if entry.is_dir {
-            collect(fs, &from, &to, files, dirs)?;
+            collect(fs, new, &from, &to, files, dirs)?;
         } else {
             files.push((from, to));
         }

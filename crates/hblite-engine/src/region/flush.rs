@@ -106,6 +106,11 @@ impl Region {
         Ok(taken)
     }
 
+    /// Waits for the flush in progress; none begins later.
+    pub(crate) fn end_flushes(&self) {
+        self.flush.lock().is_discarded = true;
+    }
+
     /// Calls `visit` with the stores while their files do not change: no flush and no bulk load
     /// ends before it returns. Flushes first if requested.
     ///

@@ -1,8 +1,8 @@
 //! A checkpoint: the files of a store at one moment.
 //!
 //! For a store in memory, it is a copy-on-write copy of the file system. For a store in a
-//! directory, it is a copy made of hard links within that directory, and an image of the copy for
-//! forks. The copy is removed with the checkpoint.
+//! directory, it is a copy made of hard links within that directory, and an image of the copy,
+//! under the paths of the store. The copy is removed with the checkpoint.
 //!
 //! Invariant: neither is ever written to; engines open forks of the image. Threads: any.
 
@@ -10,25 +10,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_env::sync::Mutex;
-use hblite_env::{Env, FileSystem};
+use hblite_env::{Env, FileLock, FileSystem};
 use hblite_model::{Error, Result};
 
-use super::World;
+use super::{PreparedWorld, World};
 use crate::engine::{Engine, Template, image_of};
-use crate::layout::Layout;
+use crate::layout::{Kept, Layout, NewContents};
 use crate::options::EngineOptions;
+
+/// Files up to this size, in bytes, are compared: a manifest or the log's head can be replaced
+/// under its name.
+const SMALL: u64 = 1 << 20;
 
 /// The state of a store at one moment.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
     /// The environment, with the image as its file system.
     env: Env,
-    /// The store's path in the image.
+    /// The store's path, also in the image.
     dir: PathBuf,
     options: EngineOptions,
     /// What engines are made from, once one was needed.
     template: Mutex<Opened>,
-    /// The file system with the copy, if there is one; the copy is also at `dir`.
+    /// For a store in a directory.
     disk: Option<Disk>,
 }
 
@@ -37,7 +41,7 @@ pub(super) struct Checkpoint {
 enum Opened {
     #[default]
     Never,
-    Template(Box<Template>),
+    Template(Arc<Template>),
     /// Each engine reads the files.
     Plainly,
 }
@@ -47,6 +51,7 @@ enum Opened {
 struct Disk {
     fs: Arc<dyn FileSystem>,
     store: Layout,
+    copy: PathBuf,
 }
 
 impl Checkpoint {
@@ -71,40 +76,73 @@ impl Checkpoint {
             let (env, dir) = (env.clone().with_fs(image), dir.to_path_buf());
             return Ok(Self { env, dir, options, template: Mutex::default(), disk: None });
         }
-        let dir = engine.procedures().copy_to_checkpoint()?;
+        let copy = engine.procedures().copy_to_checkpoint()?;
         // From here on it is removed with the checkpoint.
         let store = Layout::new(engine.layout().root()).with_store_id(engine.store_id());
-        let disk = Some(Disk { fs: Arc::clone(fs), store });
-        let template = Mutex::default();
-        let mut checkpoint = Self { env: env.clone(), dir, options, template, disk };
-        let image = image_of(engine.env(), &checkpoint.dir, &checkpoint.options)?;
-        checkpoint.env = env.clone().with_fs(image);
+        let disk = Disk { fs: Arc::clone(fs), store, copy: copy.clone() };
+        let (env, dir, template) = (env.clone(), dir.to_path_buf(), Mutex::default());
+        let mut checkpoint = Self { env, dir, options, template, disk: Some(disk) };
+        let image = image_of(engine.env(), &copy, &checkpoint.options)?;
+        move_up(image.as_ref(), &copy, &checkpoint.dir)?;
+        checkpoint.env = checkpoint.env.clone().with_fs(image);
         Ok(checkpoint)
     }
 
-    /// The copy, for a store that is not in memory.
-    pub(super) fn directory(&self) -> Option<&Path> {
-        self.disk.is_some().then_some(&self.dir)
+    /// Whether the store is in a directory.
+    pub(super) fn is_on_disk(&self) -> bool {
+        self.disk.is_some()
+    }
+
+    /// Completes the rewind before: makes it durable, and deletes what it replaced. Returns what it
+    /// set aside of that.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(super) fn settle(&self) -> Result<Vec<Kept>> {
+        let Some(Disk { fs, store, .. }) = &self.disk else { return Ok(Vec::new()) };
+        store.settle_rewind(fs.as_ref())?;
+        store.remove_replaced(fs.as_ref())
     }
 
     /// Prepares the rewind of a store in a directory to this checkpoint. Whatever was prepared
     /// before is removed.
     ///
     /// # Errors
-    /// `Io`.
+    /// `Io`, and those of opening the checkpoint.
     pub(super) fn stage(&self) -> Result<()> {
-        match &self.disk {
-            Some(Disk { fs, store }) => store.stage_rewind(fs.as_ref(), &self.dir),
-            None => Ok(()),
-        }
+        let Some(Disk { fs, store, copy }) = &self.disk else { return Ok(()) };
+        let template = self.template()?;
+        // What an open of the checkpoint changed is not in its copy on disk.
+        let files = template.as_ref().map_or(&self.env.fs, |template| template.files()).as_ref();
+        let name_on_disk = |path: &Path| {
+            let is_same = template.is_none() || has_same(self.env.fs.as_ref(), files, path);
+            Some(copy.join(path.strip_prefix(&self.dir).ok()?)).filter(|_| is_same)
+        };
+        let new = NewContents { files, name_on_disk: &name_on_disk };
+        store.stage_rewind(fs.as_ref(), &new)
     }
 
     /// Removes what [`Checkpoint::stage`] prepared.
     pub(super) fn unstage(&self) {
-        if let Some(Disk { fs, store }) = &self.disk {
+        if let Some(Disk { fs, store, .. }) = &self.disk {
             // The next open removes what cannot be removed now.
             let _ = store.unstage_rewind(fs.as_ref());
         }
+    }
+
+    /// The engine for the files that [`Checkpoint::stage`] prepared; `None` if it must be opened.
+    ///
+    /// # Errors
+    /// Those of opening the checkpoint.
+    pub(super) fn prepare_world(
+        &self,
+        env: &Env,
+        options: &EngineOptions,
+        lock: Arc<dyn FileLock>,
+    ) -> Result<Option<PreparedWorld>> {
+        let Some(template) = self.template()? else { return Ok(None) };
+        let prepare = |env| template.prepare(env, options.clone(), lock);
+        PreparedWorld::with(env, prepare).map(Some)
     }
 
     /// The path of a fork's store in its file system.
@@ -114,16 +152,23 @@ impl Checkpoint {
 
     /// Opens a store that begins as a copy of this checkpoint.
     pub(super) fn open(&self) -> Result<World> {
+        match self.template()? {
+            Some(template) => World::with(&self.env, |env| template.engine(env)),
+            None => World::open(&self.view()?, &self.dir, self.options.clone()),
+        }
+    }
+
+    /// What engines are made from, if they can be.
+    fn template(&self) -> Result<Option<Arc<Template>>> {
         let mut opened = self.template.lock();
         if matches!(*opened, Opened::Never) {
             *opened =
                 self.prepare()?.map_or(Opened::Plainly, |found| Opened::Template(found.into()));
         }
-        let Opened::Template(template) = &*opened else {
-            drop(opened);
-            return World::open(&self.view()?, &self.dir, self.options.clone());
-        };
-        World::with(&self.env, |env| template.engine(env))
+        Ok(match &*opened {
+            Opened::Template(template) => Some(Arc::clone(template)),
+            Opened::Never | Opened::Plainly => None,
+        })
     }
 
     /// Whether engines are made from one that was opened before.
@@ -151,15 +196,36 @@ impl Checkpoint {
     }
 }
 
+/// Moves what is in `from` to `root`, which is above it and has nothing else.
+fn move_up(image: &dyn FileSystem, from: &Path, root: &Path) -> Result<()> {
+    let io = |error| Error::io("cannot read", from, error);
+    for entry in image.list_dir(from).map_err(io)? {
+        image.rename(&from.join(&entry.name), &root.join(&entry.name)).map_err(io)?;
+    }
+    let empty = from.parent().unwrap_or(from);
+    image.remove_dir_all(empty).map_err(io)
+}
+
+/// Whether two images have the same file. Large files never change: a changed one has a new name.
+fn has_same(left: &dyn FileSystem, right: &dyn FileSystem, path: &Path) -> bool {
+    match (left.file_length(path), right.file_length(path)) {
+        (Ok(length), Ok(other)) if length == other => {
+            length > SMALL
+                || matches!((left.read(path), right.read(path)), (Ok(l), Ok(r)) if l == r)
+        }
+        _ => false,
+    }
+}
+
 fn not_in_memory() -> Error {
     Error::do_not_retry("a checkpoint's image is in memory")
 }
 
 impl Drop for Checkpoint {
     fn drop(&mut self) {
-        if let Some(Disk { fs, store }) = &self.disk {
+        if let Some(Disk { fs, store, copy }) = &self.disk {
             // The next open removes what cannot be removed now.
-            let _ = store.remove_in_place(fs.as_ref(), &self.dir);
+            let _ = store.remove_in_place(fs.as_ref(), copy);
         }
     }
 }

@@ -6,10 +6,10 @@
 //!
 //! - `rewind` opens an engine on a copy-on-write view of the image and replaces the current engine
 //!   with it. Names, regions, data and sequence ids are those of the checkpoint. For a store in a
-//!   directory, it first replaces the files, in one step (`layout::rewind`).
+//!   directory, it replaces the files, in one step (`layout::rewind`), and the engine uses them.
 //! - `fork` opens such an engine as a timeline of its own.
 //! - `standby` opens that engine ahead of time, which makes both fast. `staging` prepares the files
-//!   of a rewind in a directory ahead of time.
+//!   and the engine of a rewind in a directory ahead of time.
 //!
 //! Every operation uses one engine to its end. An operation in progress during a rewind therefore
 //! happens entirely before it, and its writes are discarded.
@@ -37,10 +37,10 @@ use hblite_model::{Error, Exception, Result};
 use self::checkpoint::Checkpoint;
 use self::client_scanners::ClientScannerSets;
 pub use self::client_scanners::ClientScanners;
-use self::staging::Staging;
+use self::staging::{Staging, Target};
 use self::standby::Standby;
 use crate::catalog::OpenReport;
-use crate::engine::{Engine, image_of};
+use crate::engine::{Engine, Prepared, image_of};
 use crate::options::EngineOptions;
 use crate::wal::ReplayReport;
 
@@ -64,6 +64,26 @@ impl World {
         let clock = Arc::new(AdjustableClock::new(Arc::clone(&env.clock)));
         let env = env.clone().with_clock(Arc::clone(&clock) as Arc<dyn Clock>);
         Ok(Self { engine: open(env)?, clock })
+    }
+}
+
+/// An engine that has not begun its work, and its clock.
+#[derive(Debug)]
+struct PreparedWorld {
+    engine: Prepared,
+    clock: Arc<AdjustableClock>,
+}
+
+impl PreparedWorld {
+    /// With an engine that `prepare` prepares with this environment and the clock.
+    fn with(env: &Env, prepare: impl FnOnce(Env) -> Result<Prepared>) -> Result<Self> {
+        let clock = Arc::new(AdjustableClock::new(Arc::clone(&env.clock)));
+        let env = env.clone().with_clock(Arc::clone(&clock) as Arc<dyn Clock>);
+        Ok(Self { engine: prepare(env)?, clock })
+    }
+
+    fn begin(self) -> Result<World> {
+        Ok(World { engine: self.engine.begin()?, clock: self.clock })
     }
 }
 
@@ -263,7 +283,7 @@ impl Timeline {
         let engine = self.engine();
         let checkpoint = Arc::new(Checkpoint::take(&engine, &self.env, &self.dir, &self.options)?);
         self.standby.prepare(&checkpoint);
-        self.staging.prepare(&checkpoint);
+        self.staging.prepare(&checkpoint, self.target());
         self.checkpoints.lock().insert(name.to_owned(), checkpoint);
         Ok(())
     }
@@ -273,9 +293,8 @@ impl Timeline {
     ///
     /// # Errors
     /// `SnapshotDoesNotExist` if there is no checkpoint of this name, `RegionServerStopped` if the
-    /// store is closed, `DoNotRetryIo` if foreign files are in the way: the store is unchanged.
-    /// `Io` for a store in a directory: it is unchanged, or closed; the next open finds the state
-    /// before or after the rewind.
+    /// store is closed. `Io` for a store in a directory: it is unchanged, or closed; the next open
+    /// finds the state before or after the rewind.
     pub fn rewind(&self, name: &str) -> Result<()> {
         let before = self.generation();
         let rewound = self.replace_world(name);
@@ -289,10 +308,8 @@ impl Timeline {
         let _change = self.change.lock();
         self.engine().check_open()?;
         let checkpoint = self.find(name)?;
-        if let Some(dir) = checkpoint.directory() {
-            self.rewind_directory(&checkpoint, dir)?;
-            self.staging.prepare(&checkpoint);
-            return Ok(());
+        if checkpoint.is_on_disk() {
+            return self.rewind_directory(&checkpoint);
         }
         let new = self.standby.take(&checkpoint)?;
         let mut world = self.world.write();
@@ -304,22 +321,41 @@ impl Timeline {
         Ok(())
     }
 
-    /// The engine ends, its files are replaced, and another one opens them. New operations wait
-    /// meanwhile; operations in progress fail with `RegionServerStopped`.
-    fn rewind_directory(&self, checkpoint: &Arc<Checkpoint>, dir: &Path) -> Result<()> {
+    /// The engine ends, its files are replaced, and another one, which was prepared for them,
+    /// begins. New operations wait meanwhile; operations in progress fail with
+    /// `RegionServerStopped`.
+    fn rewind_directory(&self, checkpoint: &Arc<Checkpoint>) -> Result<()> {
         let fs = self.env.fs.as_ref();
-        self.engine().layout().check_rewind(fs, dir)?;
-        self.staging.take(checkpoint)?;
+        let prepared = self.staging.take(checkpoint, self.target())?;
         let mut world = self.world.write();
         // From here on no caller finds the old engine.
         self.generation.fetch_add(1, Ordering::AcqRel);
-        let ended = world.engine.end_without_flush();
-        let committed = ended.and_then(|()| world.engine.layout().commit_rewind(fs));
+        let old = Arc::clone(&world.engine);
+        let committed = old.give_way().and_then(|()| old.layout().commit_rewind(fs));
+        let begun = match (&committed, prepared) {
+            (Ok(()), Some(prepared)) => {
+                old.layout().replace_parts(fs).and_then(|()| prepared.begin()).ok()
+            }
+            _ => None,
+        };
         // Whether the commit failed or not, the open determines the state of the store.
-        let new = World::open(&self.env, &self.dir, self.options.clone())?;
+        let new = match begun {
+            Some(new) => new,
+            None => World::open(&self.env, &self.dir, self.options.clone())?,
+        };
         new.clock.set_mode(world.clock.mode());
-        *world = new;
+        for note in old.file_notes() {
+            new.engine.note(&note.path, note.what);
+        }
+        let replaced = std::mem::replace(&mut *world, new);
+        drop((world, old));
+        self.staging.prepare_after(checkpoint, self.target(), replaced);
         committed
+    }
+
+    /// What is rewound.
+    fn target(&self) -> Target {
+        Target { env: self.env.clone(), options: self.options.clone(), engine: self.engine() }
     }
 
     /// An independent store in memory that begins as a copy of the checkpoint. Its clock starts at

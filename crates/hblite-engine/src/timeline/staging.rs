@@ -1,8 +1,9 @@
 //! The next rewind of a store in a directory, staged before it is requested.
 //!
 //! Staging links every file of the checkpoint and waits for the disk; committing what is staged
-//! renames a directory. So after each checkpoint and rewind a thread stages the same checkpoint
-//! again. If the rewind is requested earlier, the caller waits for it.
+//! renames a few directories. So after each checkpoint and rewind a thread completes the rewind,
+//! stages the same checkpoint again, and prepares the engine that is to use the files. If the
+//! rewind is requested earlier, the caller waits for it.
 //!
 //! There is one place for what is staged (`layout::rewind`), so at most one checkpoint is. Nothing
 //! is staged in a store that is closed. Threads: any; the caller of [`Staging::take`],
@@ -10,11 +11,15 @@
 
 use std::sync::Arc;
 
+use hblite_env::Env;
 use hblite_env::sync::{Condvar, Mutex, MutexGuard};
 use hblite_env::thread;
 use hblite_model::Result;
 
 use super::checkpoint::Checkpoint;
+use super::{PreparedWorld, World};
+use crate::engine::Engine;
+use crate::options::EngineOptions;
 
 /// What is staged, and the thread that stages.
 #[derive(Debug, Default)]
@@ -26,13 +31,45 @@ struct Shared {
     changed: Condvar,
 }
 
+/// The store that is to be rewound.
+#[derive(Debug, Clone)]
+pub(super) struct Target {
+    pub(super) env: Env,
+    pub(super) options: EngineOptions,
+    /// It serves until the rewind.
+    pub(super) engine: Arc<Engine>,
+}
+
+impl Target {
+    /// Completes the rewind before, and stages the next one. The engine is `None` if the files must
+    /// be opened.
+    fn stage(&self, checkpoint: &Checkpoint) -> Result<Option<PreparedWorld>> {
+        for kept in checkpoint.settle()? {
+            let to = kept.to.display();
+            self.engine.note(&kept.from, format!("moved to {to}: hblite did not write it"));
+        }
+        checkpoint.stage()?;
+        match self.engine.lock() {
+            Some(lock) => checkpoint.prepare_world(&self.env, &self.options, lock),
+            None => Ok(None),
+        }
+    }
+}
+
+/// A checkpoint to be staged.
+#[derive(Debug, Clone)]
+struct Job {
+    checkpoint: Arc<Checkpoint>,
+    target: Target,
+}
+
 #[derive(Debug, Default)]
 enum State {
     #[default]
     Empty,
     /// A thread is at work until this checkpoint, perhaps after another one, is staged.
-    Working(Arc<Checkpoint>),
-    Staged(Arc<Checkpoint>),
+    Working(Job),
+    Staged(Arc<Checkpoint>, Option<PreparedWorld>),
     Ended,
 }
 
@@ -42,40 +79,74 @@ impl State {
     }
 
     fn has_staged(&self, wanted: &Arc<Checkpoint>) -> bool {
-        matches!(self, Self::Staged(checkpoint) if Arc::ptr_eq(checkpoint, wanted))
+        matches!(self, Self::Staged(checkpoint, _) if Arc::ptr_eq(checkpoint, wanted))
+    }
+
+    /// Empties it; `None` if nothing was staged.
+    fn take(&mut self) -> Option<(Arc<Checkpoint>, Option<PreparedWorld>)> {
+        match std::mem::take(self) {
+            Self::Staged(checkpoint, prepared) => Some((checkpoint, prepared)),
+            other => {
+                *self = other;
+                None
+            }
+        }
     }
 }
 
 impl Staging {
     /// Starts to stage a checkpoint, if it is in a directory.
-    pub(super) fn prepare(&self, checkpoint: &Arc<Checkpoint>) {
+    pub(super) fn prepare(&self, checkpoint: &Arc<Checkpoint>, target: Target) {
+        self.start(checkpoint, target, None);
+    }
+
+    /// The same, after a rewind to it, which is completed first. Drops what was replaced.
+    pub(super) fn prepare_after(
+        &self,
+        checkpoint: &Arc<Checkpoint>,
+        target: Target,
+        replaced: World,
+    ) {
+        self.start(checkpoint, target, Some(replaced));
+    }
+
+    fn start(&self, checkpoint: &Arc<Checkpoint>, target: Target, replaced: Option<World>) {
         let mut state = self.0.state.lock();
-        if checkpoint.directory().is_none() || matches!(*state, State::Ended) {
+        if !checkpoint.is_on_disk() || matches!(*state, State::Ended) {
             return;
         }
-        let previous = std::mem::replace(&mut *state, State::Working(Arc::clone(checkpoint)));
+        let job = Job { checkpoint: Arc::clone(checkpoint), target };
+        let previous = std::mem::replace(&mut *state, State::Working(job));
         if previous.is_working() {
             return;
         }
         let shared = Arc::clone(&self.0);
         let builder = thread::Builder::new().name("hblite-staging".to_owned());
-        if builder.spawn(move || shared.work()).is_err() {
-            *state = State::Empty;
-        }
-    }
-
-    /// Completes the staging of a checkpoint; the caller commits it.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub(super) fn take(&self, checkpoint: &Arc<Checkpoint>) -> Result<()> {
-        let mut state = self.0.at_rest();
-        let is_staged = state.has_staged(checkpoint);
-        if !matches!(*state, State::Ended) {
+        if builder.spawn(move || shared.work(replaced)).is_err() {
             *state = State::Empty;
         }
         drop(state);
-        if is_staged { Ok(()) } else { checkpoint.stage() }
+        drop(previous);
+    }
+
+    /// Completes the staging of a checkpoint; the caller commits it. Returns the engine for the
+    /// files, which begins its work after that; `None` if the files must be opened.
+    ///
+    /// # Errors
+    /// `Io`, and those of opening the checkpoint.
+    pub(super) fn take(
+        &self,
+        checkpoint: &Arc<Checkpoint>,
+        target: Target,
+    ) -> Result<Option<PreparedWorld>> {
+        let staged = self.0.at_rest().take();
+        match staged {
+            Some((staged, prepared)) if Arc::ptr_eq(&staged, checkpoint) => Ok(prepared),
+            other => {
+                drop(other);
+                target.stage(checkpoint)
+            }
+        }
     }
 
     /// Removes what is staged of a checkpoint.
@@ -90,7 +161,7 @@ impl Staging {
     /// Removes what is staged. Nothing is staged from now on.
     pub(super) fn end(&self) {
         let mut state = self.0.at_rest();
-        if let State::Staged(checkpoint) = std::mem::replace(&mut *state, State::Ended) {
+        if let State::Staged(checkpoint, _) = std::mem::replace(&mut *state, State::Ended) {
             checkpoint.unstage();
         }
     }
@@ -98,7 +169,7 @@ impl Staging {
     /// Waits until the thread has ended; returns whether a checkpoint is staged.
     #[cfg(test)]
     pub(super) fn is_staged(&self) -> bool {
-        matches!(*self.0.at_rest(), State::Staged(_))
+        matches!(*self.0.at_rest(), State::Staged(..))
     }
 }
 
@@ -112,20 +183,24 @@ impl Shared {
         state
     }
 
-    fn work(&self) {
+    fn work(&self, replaced: Option<World>) {
+        // Its memory is freed outside of every lock.
+        drop(replaced);
         let mut state = self.state.lock();
-        while let State::Working(checkpoint) = &*state {
-            let checkpoint = Arc::clone(checkpoint);
+        while let State::Working(job) = &*state {
+            let Job { checkpoint, target } = job.clone();
             drop(state);
-            let staged = checkpoint.stage();
+            let staged = target.stage(&checkpoint);
             if staged.is_err() {
                 // The rewind tries again, and reports the error.
                 checkpoint.unstage();
             }
+            // The last handle of an engine closes it, which must not happen later than this.
+            drop(target);
             state = self.state.lock();
-            if matches!(&*state, State::Working(wanted) if Arc::ptr_eq(wanted, &checkpoint)) {
+            if matches!(&*state, State::Working(job) if Arc::ptr_eq(&job.checkpoint, &checkpoint)) {
                 // The last handle of a checkpoint removes its files: it stays with the state.
-                *state = if staged.is_ok() { State::Staged(checkpoint) } else { State::Empty };
+                *state = staged.map_or(State::Empty, |next| State::Staged(checkpoint, next));
             }
         }
         self.changed.notify_all();

@@ -310,38 +310,70 @@ fn the_next_rewind_is_staged_ahead() {
     assert!(!has_staged(&fs));
 }
 
+/// What a rewind finds in the files that it replaces, and hblite did not write, is kept and
+/// reported; nothing else is.
 #[test]
-fn a_file_of_someone_else_keeps_a_store_from_being_rewound() {
+fn a_file_of_someone_else_is_set_aside_by_a_rewind() {
     let fs = hblite_env::CrashFileSystem::new();
     let timeline = on_disk(&fs);
     create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
     timeline.checkpoint("one").unwrap();
-    put(&timeline, "a", "1");
-    let checkpoint = fs.list_dir(Path::new("/store/.checkpoints")).unwrap()[0].name.clone();
-    for dir in [
-        "data/default/t",
-        "data/default",
-        ".hbase-snapshot/mine",
-        "archive/data/default/t",
-        "WALs",
-        "WALs/server",
-        &format!(".checkpoints/{checkpoint}/data/default/t"),
-        &format!(".checkpoints/{checkpoint}/WALs"),
-    ] {
+    let foreign =
+        ["data/default/t", "data/mine", "data", ".hbase-snapshot/mine", "archive/data/default/t"];
+    for (number, dir) in foreign.into_iter().chain(["WALs", "WALs/server"]).enumerate() {
+        put(&timeline, "a", "1");
         let foreign = Path::new("/store").join(dir).join("notes.txt");
         fs.create_dir_all(foreign.parent().unwrap()).unwrap();
         fs.create(&foreign).unwrap().write_all(b"mine").unwrap();
-        let error = timeline.rewind("one").unwrap_err();
-        assert!(error.message().contains("notes.txt"), "{error}");
-        assert_eq!(value(&timeline, "a").as_deref(), Some("1"));
-        assert_eq!(fs.read(&foreign).unwrap(), b"mine");
-        fs.remove_file(&foreign).unwrap();
+        timeline.rewind("one").unwrap();
+        assert_eq!(value(&timeline, "a"), None);
+        assert!(timeline.staging.is_staged());
+        assert!(!fs.exists(&foreign).unwrap());
+        let notes = timeline.engine().file_notes();
+        assert_eq!(notes.len(), number + 1, "{dir}: {notes:?}");
+        assert_eq!(notes[number].path, foreign);
+        let place = notes[number].what.strip_prefix("moved to ").unwrap();
+        let place = Path::new(place.split_once(": ").unwrap().0);
+        assert!(place.ends_with(Path::new(dir).join("notes.txt")), "{}", place.display());
+        assert_eq!(fs.read(place).unwrap(), b"mine");
     }
     timeline.rewind("one").unwrap();
-    assert_eq!(value(&timeline, "a"), None);
+    assert!(timeline.staging.is_staged());
+    assert_eq!(timeline.engine().file_notes().len(), 7);
+    assert!(fs.list_dir(Path::new("/store/.tmp")).unwrap().iter().all(|entry| entry.is_dir));
 }
 
-/// A file that arrives while a rewind is under way can no longer be refused: it is kept.
+/// What someone else puts into a checkpoint does not get into the store, and stays.
+#[test]
+fn a_file_of_someone_else_in_a_checkpoint_stays() {
+    let fs = hblite_env::CrashFileSystem::new();
+    let timeline = on_disk(&fs);
+    create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
+    timeline.checkpoint("one").unwrap();
+    assert!(timeline.staging.is_staged());
+    let place = Path::new("/store/.checkpoints");
+    let checkpoint = place.join(&fs.list_dir(place).unwrap()[0].name);
+    let foreign = ["data/default/t", "WALs"].map(|dir| checkpoint.join(dir).join("notes.txt"));
+    for foreign in &foreign {
+        fs.create(foreign).unwrap().write_all(b"mine").unwrap();
+    }
+    for _ in 0..2 {
+        put(&timeline, "a", "1");
+        timeline.rewind("one").unwrap();
+        assert_eq!(value(&timeline, "a"), None);
+    }
+    assert!(timeline.staging.is_staged() && timeline.engine().file_notes().is_empty());
+    for foreign in &foreign {
+        assert_eq!(fs.read(foreign).unwrap(), b"mine");
+        let below = foreign.strip_prefix(&checkpoint).unwrap();
+        assert!(!fs.exists(&Path::new("/store").join(below)).unwrap());
+    }
+    timeline.delete_checkpoint("one");
+    let files = hblite_env::files_below(&fs, Path::new("/store")).unwrap();
+    assert_eq!(files.iter().filter(|file| file.ends_with("notes.txt")).count(), 2);
+}
+
+/// A file that arrives while a rewind is under way is kept, whatever interrupts it.
 #[test]
 fn a_file_that_arrives_during_a_rewind_is_set_aside() {
     for dir in ["data/default/t", "WALs", ".hbase-snapshot"] {
@@ -353,31 +385,26 @@ fn a_file_that_arrives_during_a_rewind_is_set_aside() {
         put(&timeline, "a", "2");
         timeline.staging.end();
         let engine = timeline.engine();
-        let checkpoint = timeline.find("one").unwrap().directory().unwrap().to_path_buf();
-        engine.layout().stage_rewind(&fs, &checkpoint).unwrap();
+        timeline.find("one").unwrap().stage().unwrap();
         let foreign = Path::new("/store").join(dir).join("notes.txt");
         fs.create_dir_all(foreign.parent().unwrap()).unwrap();
         fs.create(&foreign).unwrap().write_all(b"mine").unwrap();
         engine.end_without_flush().unwrap();
         engine.layout().commit_rewind(&fs).unwrap();
-        // A kill, before the parts are in their places.
-        let opened = on_disk(&fs.after_kill());
-        assert_eq!(value(&opened, "a").as_deref(), Some("1"));
-        let report = opened.open_report();
-        assert_eq!(report.set_aside.len(), 1, "{dir}: {report:?}");
-        let mut found = Vec::new();
-        let mut places = report.set_aside.clone();
-        while let Some(place) = places.pop() {
-            for entry in opened.env.fs.list_dir(&place).unwrap() {
-                let path = place.join(&entry.name);
-                if entry.is_dir {
-                    places.push(path);
-                } else if entry.name == "notes.txt" {
-                    found.push(opened.env.fs.read(&path).unwrap());
-                }
-            }
+        let killed = [fs.after_kill(), {
+            // A kill before what was replaced is removed.
+            engine.layout().replace_parts(&fs).unwrap();
+            fs.after_kill()
+        }];
+        for killed in killed {
+            let opened = on_disk(&killed);
+            assert_eq!(value(&opened, "a").as_deref(), Some("1"));
+            let report = opened.open_report();
+            assert_eq!(report.set_aside.len(), 1, "{dir}: {report:?}");
+            let files = hblite_env::files_below(&killed, &report.set_aside[0]).unwrap();
+            assert_eq!(files, [report.set_aside[0].join(dir).join("notes.txt")]);
+            assert_eq!(killed.read(&files[0]).unwrap(), b"mine");
         }
-        assert_eq!(found, [b"mine"], "{dir}");
     }
 }
 
@@ -424,7 +451,7 @@ fn a_store_whose_rewind_was_cut_off_is_checked_read_and_backed_up() {
         if has_power {
             break;
         }
-        operations += 3;
+        operations += 1;
     }
     assert!(interrupted > 5, "{interrupted} rewinds were interrupted");
 }

@@ -427,6 +427,14 @@ impl Wal {
         Ok(true)
     }
 
+    /// Refuses everything from now on, and makes nothing durable: another store takes the place of
+    /// this one. After the call, no file is created, written or removed.
+    pub fn abandon(&self) {
+        self.background.stop();
+        self.syncer.abandon();
+        drop(self.removal.lock());
+    }
+
     /// Appends a mark and waits for it.
     fn mark(&self, goal: Goal) -> Result<()> {
         let mut tail = self.syncer.tail.lock();

@@ -478,4 +478,11 @@ impl Syncer {
     pub(super) fn close(&self) {
         self.fail(&mut self.progress.lock(), "the write-ahead log is closed".to_owned());
     }
+
+    /// Refuses everything from now on, and waits for the write in progress.
+    pub(super) fn abandon(&self) {
+        self.close();
+        self.changed.notify_all();
+        drop(self.io.lock());
+    }
 }
