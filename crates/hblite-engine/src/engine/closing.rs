@@ -6,19 +6,8 @@ use std::sync::atomic::Ordering;
 
 use hblite_model::Result;
 
-use super::Engine;
+use super::{Engine, Running};
 use crate::catalog::master_data;
-
-/// What becomes of the writes that are not in store files when the store is closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ending {
-    /// They are flushed.
-    Flushed,
-    /// They stay in the log, durably.
-    Logged,
-    /// They are not needed.
-    Abandoned,
-}
 
 /// Closing.
 impl Engine {
@@ -28,10 +17,7 @@ impl Engine {
     /// # Errors
     /// `Io` if a flush fails: nothing is lost, since the log still has the writes.
     pub fn close(&self) -> Result<()> {
-        self.end(match self.context.options.is_flushed_on_close {
-            true => Ending::Flushed,
-            false => Ending::Logged,
-        })
+        self.end(self.context.options.is_flushed_on_close)
     }
 
     /// Like [`Engine::close`], but without flushing memory: the directory is no longer needed.
@@ -39,35 +25,28 @@ impl Engine {
     /// # Errors
     /// `Io`.
     pub(crate) fn end_without_flush(&self) -> Result<()> {
-        self.end(Ending::Logged)
+        self.end(false)
     }
 
     /// Like [`Engine::close`], but nothing is made durable: the files are about to be replaced.
-    ///
-    /// # Errors
-    /// None at present.
-    pub(crate) fn give_way(&self) -> Result<()> {
-        self.end(Ending::Abandoned)
+    pub(crate) fn give_way(&self) {
+        let Some(running) = self.stop_work() else { return };
+        self.stop_serving();
+        self.context.wal.abandon();
+        self.catalog.end_flushes();
+        drop(running);
     }
 
-    fn end(&self, ending: Ending) -> Result<()> {
-        let Some(mut running) = self.running.lock().take() else {
+    fn end(&self, is_flushed: bool) -> Result<()> {
+        let Some(running) = self.stop_work() else {
             return Ok(());
         };
-        self.context.is_closed.store(true, Ordering::Release);
-        running.chores.stop();
-        let flushed = match ending {
-            Ending::Flushed => self.catalog.close(),
-            Ending::Logged | Ending::Abandoned => Ok(()),
+        let flushed = match is_flushed {
+            true => self.catalog.close(),
+            false => Ok(()),
         };
         // Whatever failed: no thread may write to the log once the directory is released.
-        self.catalog.stop_serving();
-        self.context.region_changes.notify();
-        if ending == Ending::Abandoned {
-            self.context.wal.abandon();
-            self.catalog.end_flushes();
-            return Ok(());
-        }
+        self.stop_serving();
         let closed = match (flushed, self.context.wal.close()) {
             // The whole store is in files that HBase can read.
             (Ok(()), Ok(true)) => master_data::hand_over(&self.context, running.lock.as_ref()),
@@ -75,5 +54,19 @@ impl Engine {
         };
         drop(running);
         closed
+    }
+
+    /// Ends background work; `None` if the engine has ended. The directory is released when the
+    /// result is dropped.
+    fn stop_work(&self) -> Option<Running> {
+        let mut running = self.running.lock().take()?;
+        self.context.is_closed.store(true, Ordering::Release);
+        running.chores.stop();
+        Some(running)
+    }
+
+    fn stop_serving(&self) {
+        self.catalog.stop_serving();
+        self.context.region_changes.notify();
     }
 }

@@ -43,8 +43,10 @@ pub(crate) fn standing(
 
 /// Whether the manifest lists this very file as that of another family.
 fn is_listed_elsewhere(expected: &Manifest, file: &StoreFile) -> Result<bool> {
-    let mut same_name = expected.files.iter().filter(|((_, name), _)| name == file.name());
-    let Some(first) = same_name.next() else { return Ok(false) };
-    let fingerprint = Fingerprint::of(file)?;
-    Ok(std::iter::once(first).chain(same_name).any(|(_, listed)| *listed == fingerprint))
+    for ((_, name), listed) in &expected.files {
+        if name == file.name() && Fingerprint::of(file)? == *listed {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

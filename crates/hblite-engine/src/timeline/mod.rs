@@ -331,7 +331,8 @@ impl Timeline {
         // From here on no caller finds the old engine.
         self.generation.fetch_add(1, Ordering::AcqRel);
         let old = Arc::clone(&world.engine);
-        let committed = old.give_way().and_then(|()| old.layout().commit_rewind(fs));
+        old.give_way();
+        let committed = old.layout().commit_rewind(fs);
         let begun = match (&committed, prepared) {
             (Ok(()), Some(prepared)) => {
                 old.layout().replace_parts(fs).and_then(|()| prepared.begin()).ok()
