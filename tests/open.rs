@@ -157,7 +157,9 @@ fn a_torn_end_of_the_log_is_told_and_the_rest_is_there() {
     drop(connection);
     let log = files_below(&copy.path().join("WALs"), &|_| true).pop().expect("there is a log");
     let content = fs::read(&log).expect("the log can be read");
-    fs::write(&log, &content[..content.len() - 7]).expect("the log can be written");
+    // Zeros that were written ahead may follow the last record.
+    let last = content.iter().rposition(|byte| *byte != 0).expect("the log has records");
+    fs::write(&log, &content[..last - 7]).expect("the log can be written");
     let connection = options().open(copy.path()).expect("a torn tail is not damage");
     let torn =
         connection.recovery().expect("embedded").torn_tail.as_ref().expect("the tear is told");

@@ -42,7 +42,7 @@ use crate::region::{Region, Replay};
 use crate::signal::Signal;
 use crate::store::CompactionTrigger;
 use crate::table::{RegionHandle, TableHandle};
-use crate::wal::{self, ReplayReport, Wal, WalEntry};
+use crate::wal::{self, ReplayReport, Wal, WalEntry, WalOptions};
 
 /// An open store.
 pub struct Engine {
@@ -115,7 +115,9 @@ impl Engine {
         block_cache: Option<Arc<BlockCache>>,
     ) -> Result<(Arc<EngineContext>, ChoreReceiver)> {
         let wal_dir = layout.wal_dir();
-        let wal = Wal::open(&env, &wal_dir, options.wal.clone(), recovery)?;
+        let are_segments_mapped = options.are_files_mapped;
+        let wal_options = WalOptions { are_segments_mapped, ..options.wal.clone() };
+        let wal = Wal::open(&env, &wal_dir, wal_options, recovery)?;
         wal.watch(Arc::downgrade(lock), layout.lock_file());
         if recovery.is_new() {
             // Its segments will name the store: if a power cut changed the id, they would no longer

@@ -85,7 +85,8 @@ pub struct EngineOptions {
     /// read into the block cache. Default true, which is faster when the data does not fit into the
     /// block cache. If a mapped file of an open store is truncated, reading the missing part kills
     /// the process (SIGBUS); if the file is not mapped, it is a `Corrupt` error. Each file that is
-    /// not mapped takes a descriptor.
+    /// not mapped takes a descriptor. Single writes to the log go through a mapping too, on Linux
+    /// and on file systems that overwrite in place (ext4, XFS, tmpfs).
     pub are_files_mapped: bool,
     /// How often the background thread reads and verifies every store file again, in milliseconds;
     /// `None` for never. Default seven days. Damage is listed in the store's status. The first

@@ -8,6 +8,8 @@
 //!
 //! Unsynced bytes at a file's end are lost from a random point on. In the rest of them, whole
 //! sectors (512 bytes or 4 KiB) may read as zeros, as when pages are written back out of order.
+//! After a kill, and after some power cuts, zeros follow the content of a log: see
+//! [`FileSystem::create_log`].
 //! [`Losses`] counts what happened. A sync can be made to fail, with the effect that this has on
 //! Linux: the bytes may be lost although a later sync succeeds.
 //!
@@ -53,6 +55,17 @@ impl CrashFileSystem {
         Self::default()
     }
 
+    fn create_inode(&self, path: &Path, inode: Inode) -> io::Result<Box<dyn WritableFile>> {
+        let mut disk = self.disk.lock();
+        disk.change()?;
+        let slot = disk.slot(path)?;
+        if disk.at(&slot).is_some() {
+            return Err(already_exists(path));
+        }
+        let inode = disk.add(slot, inode);
+        Ok(Box::new(CrashWritableFile { disk: self.disk.clone(), inode, path: path.to_path_buf() }))
+    }
+
     fn with_disk(disk: Disk) -> Self {
         Self { disk: Arc::new(Mutex::new(disk)) }
     }
@@ -79,6 +92,7 @@ impl CrashFileSystem {
         disk.locked.clear();
         disk.power_off_at = None;
         disk.drop_unreachable();
+        disk.show_zeros_ahead();
         Self::with_disk(disk)
     }
 
@@ -140,14 +154,11 @@ impl CrashFileSystem {
 
 impl FileSystem for CrashFileSystem {
     fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
-        let mut disk = self.disk.lock();
-        disk.change()?;
-        let slot = disk.slot(path)?;
-        if disk.at(&slot).is_some() {
-            return Err(already_exists(path));
-        }
-        let inode = disk.add(slot, Inode::empty_file());
-        Ok(Box::new(CrashWritableFile { disk: self.disk.clone(), inode, path: path.to_path_buf() }))
+        self.create_inode(path, Inode::empty_file())
+    }
+
+    fn create_log(&self, path: &Path, _: bool) -> io::Result<Box<dyn WritableFile>> {
+        self.create_inode(path, Inode::empty_log())
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
@@ -341,8 +352,9 @@ impl WritableFile for CrashWritableFile {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut disk = self.disk.lock();
         disk.change()?;
-        if let Inode::File { content, .. } = &mut disk.inodes[self.inode] {
+        if let Inode::File { content, log_writes, .. } = &mut disk.inodes[self.inode] {
             Arc::make_mut(content).extend_from_slice(bytes);
+            *log_writes = log_writes.map(|count| count.saturating_add(1));
         }
         Ok(())
     }
@@ -354,6 +366,15 @@ impl WritableFile for CrashWritableFile {
         if let Inode::File { content, durable_length, .. } = &mut disk.inodes[self.inode] {
             Arc::make_mut(content).truncate(usize::try_from(length).unwrap_or(usize::MAX));
             *durable_length = content.len().min(*durable_length);
+        }
+        Ok(())
+    }
+
+    fn trim(&mut self) -> io::Result<()> {
+        let mut disk = self.disk.lock();
+        disk.change()?;
+        if let Inode::File { log_writes, .. } = &mut disk.inodes[self.inode] {
+            *log_writes = None;
         }
         Ok(())
     }

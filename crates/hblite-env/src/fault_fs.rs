@@ -196,14 +196,22 @@ impl FaultFileSystem {
     fn check(&self, operation: Operation, path: &Path) -> io::Result<()> {
         check(&self.plan, operation, path)
     }
+
+    fn writable(&self, path: &Path, inner: Box<dyn WritableFile>) -> Box<dyn WritableFile> {
+        let (path, plan) = (path.to_path_buf(), self.plan.clone());
+        Box::new(FaultWritableFile { inner, path, plan, length: 0 })
+    }
 }
 
 impl FileSystem for FaultFileSystem {
     fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>> {
         self.check(Operation::Create, path)?;
-        let inner = self.inner.create(path)?;
-        let (path, plan) = (path.to_path_buf(), self.plan.clone());
-        Ok(Box::new(FaultWritableFile { inner, path, plan, length: 0 }))
+        Ok(self.writable(path, self.inner.create(path)?))
+    }
+
+    fn create_log(&self, path: &Path, is_mapped: bool) -> io::Result<Box<dyn WritableFile>> {
+        self.check(Operation::Create, path)?;
+        Ok(self.writable(path, self.inner.create_log(path, is_mapped)?))
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
@@ -329,6 +337,11 @@ impl WritableFile for FaultWritableFile {
         self.plan.lock().free(self.length.saturating_sub(length));
         self.length = self.length.min(length);
         Ok(())
+    }
+
+    fn trim(&mut self) -> io::Result<()> {
+        check(&self.plan, Operation::Truncate, &self.path)?;
+        self.inner.trim()
     }
 
     fn sync(&mut self) -> io::Result<()> {

@@ -37,6 +37,16 @@ pub trait FileSystem: Send + Sync + Debug {
     /// Creates a file for writing; an existing file is an error.
     fn create(&self, path: &Path) -> io::Result<Box<dyn WritableFile>>;
 
+    /// Creates a file for many small writes in a row; an existing file is an error.
+    ///
+    /// Until [`WritableFile::trim`], zeros may follow what was written: at least a whole sector of
+    /// them after the part of a write that a kill leaves. With `is_mapped`, writes may go through a
+    /// mapping: the process is then killed (SIGBUS) if another program truncates the file.
+    fn create_log(&self, path: &Path, is_mapped: bool) -> io::Result<Box<dyn WritableFile>> {
+        let _ = is_mapped;
+        self.create(path)
+    }
+
     /// Opens a file for reading at any offset.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>>;
 
@@ -215,6 +225,11 @@ pub trait WritableFile: Send + Debug {
     /// Truncates the file to its first `length` bytes; the next write follows them. After `Ok` this
     /// survives a kill, and after [`WritableFile::sync`] a power cut.
     fn truncate(&mut self, length: u64) -> io::Result<()>;
+
+    /// Removes the zeros that may follow what was written: see [`FileSystem::create_log`].
+    fn trim(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Makes written bytes survive a power cut (`fdatasync`).
     fn sync(&mut self) -> io::Result<()>;

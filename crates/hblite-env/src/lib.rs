@@ -8,6 +8,7 @@ mod crash_fs;
 mod fault_fs;
 mod fs;
 mod image;
+mod log_file;
 mod mapping;
 mod mem_fs;
 mod pages;

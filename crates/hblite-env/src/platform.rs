@@ -15,6 +15,11 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+/// File systems whose files keep their blocks when they are written again. Others, such as btrfs
+/// and ZFS, need new space for every write.
+#[cfg(target_os = "linux")]
+const OVERWRITE_IN_PLACE: [&str; 5] = ["ext2", "ext3", "ext4", "xfs", "tmpfs"];
+
 #[cfg(unix)]
 mod system {
     use std::os::unix::fs::{FileExt as _, MetadataExt as _};
@@ -119,6 +124,38 @@ mod system {
 
 pub(crate) use system::{read_exact_at, rename, sync_dir, sync_file, write_all_at};
 
+/// Whether a file is on a file system that needs no further space to write over what a file has.
+#[cfg(target_os = "linux")]
+pub(crate) fn overwrites_in_place(file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let Ok(device) = file.metadata().map(|found| found.dev()) else { return false };
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    mounts.lines().any(|mount| {
+        let has_kind = |kind| mount_of(mount) == Some((device, kind));
+        OVERWRITE_IN_PLACE.into_iter().any(has_kind)
+    })
+}
+
+/// Whether a file is on a file system that needs no further space to write over what a file has.
+/// Not known here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn overwrites_in_place(_: &File) -> bool {
+    false
+}
+
+/// The device and the file system of a line of `/proc/self/mountinfo`, as proc(5) describes it:
+/// the third field, `major:minor`, and the first after a field with a dash.
+#[cfg(target_os = "linux")]
+fn mount_of(line: &str) -> Option<(u64, &str)> {
+    let (mount, source) = line.split_once(" - ")?;
+    let (major, minor) = mount.split(' ').nth(2)?.split_once(':')?;
+    let (major, minor) = (major.parse::<u64>().ok()?, minor.parse::<u64>().ok()?);
+    // As the kernel and its C libraries encode a device in 64 bits.
+    let device =
+        (major & !0xfff) << 32 | (major & 0xfff) << 8 | (minor & !0xff) << 12 | minor & 0xff;
+    Some((device, source.split(' ').next()?))
+}
+
 /// The path of an open file, and which file it refers to.
 ///
 /// Must not outlive the open file.
@@ -153,5 +190,22 @@ pub(crate) fn read_holder(file: &mut File) -> io::Result<String> {
         Err(_) if cfg!(windows) => Ok("another process".to_owned()),
         Err(error) => Err(error),
         Ok(_) => Ok(holder),
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mount_has_a_device_and_a_file_system() {
+        let line =
+            "36 35 98:300 /mnt1 /mnt2 rw,noatime master:1 - ext4 /dev/root rw,errors=continue";
+        assert_eq!(mount_of(line), Some((0x10622c, "ext4")));
+        let without_options = "22 1 0:21 / /dev/shm rw - tmpfs tmpfs rw";
+        assert_eq!(mount_of(without_options), Some((21, "tmpfs")));
+        for broken in ["", "36 35", "36 35 98 / / rw - ext4 x", "36 35 a:b / / rw - ext4 x"] {
+            assert_eq!(mount_of(broken), None, "{broken}");
+        }
     }
 }

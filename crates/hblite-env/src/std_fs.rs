@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::fs::{COPY_SIZE, DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
+use crate::log_file::LogFile;
 use crate::platform::Place;
 use crate::{mapping, platform};
 
@@ -18,6 +19,10 @@ impl FileSystem for StdFileSystem {
         let file = OpenOptions::new().write(true).create_new(true).open(path)?;
         let place = Place::of(&file, path)?;
         Ok(Box::new(StdWritableFile { file, place }))
+    }
+
+    fn create_log(&self, path: &Path, is_mapped: bool) -> io::Result<Box<dyn WritableFile>> {
+        Ok(Box::new(LogFile::create(path, is_mapped)?))
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {

@@ -171,6 +171,12 @@ impl FileSystem for SimulatedDisk {
         Ok(Box::new(Writing { disk: self.clone(), path: path.to_path_buf(), inner }))
     }
 
+    fn create_log(&self, path: &Path, is_mapped: bool) -> io::Result<Box<dyn WritableFile>> {
+        self.before(CREATE, path)?;
+        let inner = self.0.files.create_log(path, is_mapped)?;
+        Ok(Box::new(Writing { disk: self.clone(), path: path.to_path_buf(), inner }))
+    }
+
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
         self.before(OPEN, path)?;
         let inner = self.0.files.open(path)?;
@@ -269,6 +275,11 @@ impl WritableFile for Writing {
     fn truncate(&mut self, length: u64) -> io::Result<()> {
         self.disk.before(WRITE, &self.path)?;
         self.inner.truncate(length)
+    }
+
+    fn trim(&mut self) -> io::Result<()> {
+        self.disk.before(WRITE, &self.path)?;
+        self.inner.trim()
     }
 
     fn sync(&mut self) -> io::Result<()> {

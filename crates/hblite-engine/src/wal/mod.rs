@@ -55,6 +55,7 @@ mod entry;
 pub(crate) mod hbase;
 mod head;
 mod hold;
+mod options;
 mod output;
 mod reader;
 mod replay;
@@ -72,11 +73,12 @@ use std::sync::{Arc, Weak};
 
 use hblite_env::sync::Mutex;
 use hblite_env::{Env, FileLock, FileSystem};
-use hblite_model::{CellBuffer, Durability, Error, Result, setters};
+use hblite_model::{CellBuffer, Durability, Error, Result};
 
 pub use accounting::WalRegion;
 pub use entry::{EditOrigin, WalCells, WalEntry};
 pub use hold::{SealedLog, SegmentHold};
+pub use options::WalOptions;
 pub use replay::{ReplayReport, replay};
 pub use report::{ReplayOptions, Salvaged, TornTail, UnclosedLog};
 
@@ -89,35 +91,6 @@ use self::segment::segment_path;
 use self::syncer::{Goal, Syncer};
 use self::writer::{Previous, Tail};
 use crate::layout::{Layout, StoreId};
-
-/// The maximum size of a segment: 1 GiB.
-const ROLL_SIZE_BYTES_MAX: u64 = 1 << 30;
-
-/// Settings of a log.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct WalOptions {
-    /// A segment that has reached this size gets no more records; 1 KiB to 1 GiB, default 64 MiB
-    /// (`hbase.regionserver.logroll.multiplier` times the block size).
-    pub roll_size_bytes: u64,
-    /// With more segments than this, [`Wal::regions_to_flush`] names regions; default 32
-    /// (`hbase.regionserver.maxlogs`).
-    pub segments_max: usize,
-    /// If more bytes than this wait to be written, an append writes them itself; default 1 MiB.
-    pub buffer_size_bytes: usize,
-}
-
-impl Default for WalOptions {
-    fn default() -> Self {
-        Self { roll_size_bytes: 64 << 20, segments_max: 32, buffer_size_bytes: 1 << 20 }
-    }
-}
-
-setters! { WalOptions:
-    with_roll_size_bytes sets roll_size_bytes: u64;
-    with_segments_max sets segments_max: usize;
-    with_buffer_size_bytes sets buffer_size_bytes: usize;
-}
 
 /// The position of an appended record, to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -167,9 +140,7 @@ impl Wal {
     /// `IllegalArgument` for settings out of range, or if any store's log was replayed
     /// ([`StoreId::NIL`]). `Io`, or `RegionServerStopped` if leftover files could not be removed.
     pub fn open(env: &Env, dir: &Path, options: WalOptions, found: &ReplayReport) -> Result<Self> {
-        if !(1 << 10..=ROLL_SIZE_BYTES_MAX).contains(&options.roll_size_bytes) {
-            return Err(Error::illegal_argument("roll_size_bytes is not within 1 KiB and 1 GiB"));
-        }
+        options.check()?;
         if found.log.store == StoreId::NIL {
             return Err(Error::illegal_argument(
                 "a log is continued with the id of its store: replay it with \
@@ -184,7 +155,7 @@ impl Wal {
         let segments = found.segments.iter().map(|segment| segment.closed.clone());
         let accounting = Accounting::with_segments(segments);
         let syncer = Syncer::new(env.clone(), dir.to_path_buf(), tail, accounting);
-        syncer.resume(found.head.is_some(), found.unsynced());
+        syncer.resume(found.head.is_some(), found.unsynced(), options.are_segments_mapped);
         let wal = Self {
             syncer: Arc::new(syncer),
             background: Background::default(),
@@ -411,6 +382,7 @@ impl Wal {
             || tail.active_regions().iter().any(WalRegion::is_needed);
         drop(tail);
         self.syncer.reach(appended, Goal::Synced)?;
+        self.syncer.trim();
         self.syncer.close();
         let Previous { end, salt } = last;
         if end.segment == 0 {
@@ -490,5 +462,6 @@ impl Drop for Wal {
         // There is no caller left for an error; callers that depend on the write have waited for
         // the sync.
         let _ = self.syncer.reach(appended, Goal::Written);
+        self.syncer.trim();
     }
 }

@@ -105,6 +105,12 @@ impl OpenSegment {
         Ok(())
     }
 
+    /// Removes the zeros after the end. If that fails, they are not read: the next segment or the
+    /// head says where this one ends, or a replay finds only zeros.
+    fn trim(&mut self) {
+        let _ = self.file.trim();
+    }
+
     fn sync(&mut self) -> Outcome<()> {
         self.file.sync().map_err(|error| Failure::unknown("sync", &self.path, &error))?;
         self.synced_offset = self.end.offset;
@@ -130,6 +136,8 @@ pub(super) struct Output {
     pub(super) found: Vec<(PathBuf, u64)>,
     /// Whether the log has a head. If not, the name of its directory may not be durable.
     pub(super) has_head: bool,
+    /// See [`hblite_env::FileSystem::create_log`].
+    pub(super) are_segments_mapped: bool,
     /// A file that must have this content, durably, before there is a segment of this process.
     pub(super) first: Option<(PathBuf, Vec<u8>)>,
 }
@@ -160,6 +168,7 @@ impl Output {
             if let Some(full) = &mut self.segment {
                 full.write(piece)?;
                 *written = *buffer_index;
+                full.trim();
                 full.sync()?;
                 assert_eq!(full.end, header.previous_end, "a segment follows the end of the log");
             }
@@ -218,7 +227,7 @@ impl Output {
         let undone = |error| Failure::undone("create", path, &error);
         let unnamed = |error| Failure::new_name(path, &error);
 
-        let mut file = fs.create(path).map_err(undone)?;
+        let mut file = fs.create_log(path, self.are_segments_mapped).map_err(undone)?;
         file.write_all(&header.encode()).and_then(|()| file.sync()).map_err(undone)?;
         fs.sync_dir(dir).map_err(unnamed)?;
         if let Some(parent) = dir.parent().filter(|_| !self.has_head) {
@@ -239,6 +248,13 @@ impl Output {
         let Some(segment) = &mut self.segment else { return Ok(None) };
         segment.sync()?;
         Ok(Some(segment.end))
+    }
+
+    /// Removes the zeros after the end of the active segment.
+    pub(super) fn trim(&mut self) {
+        if let Some(segment) = &mut self.segment {
+            segment.trim();
+        }
     }
 
     /// Makes the files of an earlier process durable.

@@ -36,6 +36,9 @@ pub(super) struct Damage {
     pub(super) is_last: bool,
     /// Whether a kill in the middle of a write leaves it like this: the file ends inside a record.
     pub(super) is_cut: bool,
+    /// Whether only zeros follow to the end of the file, which nothing else states: they are
+    /// written ahead of the records.
+    pub(super) is_blank: bool,
     /// Whether a power cut that lost unsynced pages leaves it like this: the file is too short,
     /// or a whole sector reads as zeros.
     pub(super) is_lost: bool,
@@ -90,7 +93,8 @@ impl<'a> SegmentReader<'a> {
             let position = LogPosition { segment: self.number, offset: place.offset };
             return Some(Step::Record { position, payload });
         }
-        let next = self.find_record(start + 1);
+        let is_blank = self.told_end.is_none() && rest.len() > LENGTH_ZEROS_MAX && is_zero(rest);
+        let next = if is_blank { None } else { self.find_record(start + 1) };
         // The stated end is beyond the file: then all of the file has been read.
         self.at = next.unwrap_or(usize::try_from(end).unwrap_or(usize::MAX));
         let present = start..self.at.min(self.bytes.len()).max(start);
@@ -99,7 +103,8 @@ impl<'a> SegmentReader<'a> {
         let end = next.map_or(end, |next| next as u64);
         let is_last = next.is_none() && self.search_budget > 0;
         let is_cut = is_last && is_start_of_record(rest);
-        Some(Step::Damage(Damage { start: start as u64, end, is_last, is_cut, is_lost }))
+        let start = start as u64;
+        Some(Step::Damage(Damage { start, end, is_last, is_cut, is_blank, is_lost }))
     }
 
     /// The first offset from `from` on where a valid record begins.

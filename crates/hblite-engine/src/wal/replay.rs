@@ -6,8 +6,9 @@
 //!
 //! | what is found in the newest segment | it is |
 //! |---|---|
+//! | only zeros up to the end of the file | the end: zeros are written ahead of the records |
 //! | the file ends inside a record | a torn tail: a kill during a write |
-//! | sectors of zeros, which no later mark calls synced | a torn tail: a power cut |
+//! | sectors of zeros, which no later mark calls synced | a torn tail: a kill or a power cut |
 //! | anything else | damage: an error with file and offset, or skipped and listed by salvage |
 //!
 //! In older segments everything is damage, because a segment is synced before its successor is
@@ -224,6 +225,7 @@ impl Replayer<'_> {
         let mut reader = SegmentReader::new(&content, &segment.header, segment.told_end);
         let mut closed = ClosedSegment { number: segment.header.number, ..Default::default() };
         let mut torn_at = None;
+        let mut blank_at = None;
         while let Some(step) = reader.next() {
             match step {
                 Step::Record { position, payload } => match entry::decode(position, payload) {
@@ -241,6 +243,10 @@ impl Replayer<'_> {
                         self.damaged(segment, offset..end, what, report)?;
                     }
                 },
+                Step::Damage(damage) if damage.is_blank && index + 1 == self.segments.len() => {
+                    blank_at = Some(damage.start);
+                    break;
+                }
                 Step::Damage(damage) => {
                     if self.is_torn_tail(index, &reader, damage, report.log.synced)? {
                         torn_at = Some(damage.start);
@@ -251,7 +257,7 @@ impl Replayer<'_> {
                 }
             }
         }
-        let offset = torn_at.unwrap_or(reader.offset());
+        let offset = torn_at.or(blank_at).unwrap_or(reader.offset());
         report.segments += 1;
         report.bytes += content.len() as u64;
         let SegmentHeader { number, salt, .. } = segment.header;

@@ -408,11 +408,17 @@ impl Syncer {
 
     /// Continues after an existing log. The next sync, and the next segment, begin by making
     /// durable the parts of its segments that may not be: everything after each of `starts`.
-    pub(super) fn resume(&self, has_head: bool, starts: impl IntoIterator<Item = LogPosition>) {
+    pub(super) fn resume(
+        &self,
+        has_head: bool,
+        starts: impl IntoIterator<Item = LogPosition>,
+        are_segments_mapped: bool,
+    ) {
         let paths =
             starts.into_iter().map(|start| (segment_path(&self.dir, start.segment), start.offset));
         let output = &mut self.io.lock().output;
         output.has_head = has_head;
+        output.are_segments_mapped = are_segments_mapped;
         output.found.extend(paths);
     }
 
@@ -472,6 +478,11 @@ impl Syncer {
         let mut progress = self.progress.lock();
         self.fail(&mut progress, failure.message());
         self.changed.notify_all();
+    }
+
+    /// Removes the zeros after the end of the active segment.
+    pub(super) fn trim(&self) {
+        self.io.lock().output.trim();
     }
 
     /// Refuses everything from now on.

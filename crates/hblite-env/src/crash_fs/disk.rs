@@ -41,8 +41,17 @@ pub(super) struct Disk {
 
 #[derive(Debug, Clone)]
 pub(super) enum Inode {
-    Dir { live: BTreeMap<String, InodeId>, durable: BTreeMap<String, InodeId> },
-    File { content: Arc<Vec<u8>>, durable_length: usize, forgotten: Vec<Range<usize>> },
+    Dir {
+        live: BTreeMap<String, InodeId>,
+        durable: BTreeMap<String, InodeId>,
+    },
+    File {
+        content: Arc<Vec<u8>>,
+        durable_length: usize,
+        forgotten: Vec<Range<usize>>,
+        /// Number of writes, for a log: after the first, zeros may follow the content.
+        log_writes: Option<u32>,
+    },
 }
 
 #[derive(Debug, Clone)]
@@ -63,7 +72,21 @@ impl Inode {
 
     /// A file of which nothing is durable.
     pub(super) fn file_of(content: Vec<u8>) -> Self {
-        Self::File { content: Arc::new(content), durable_length: 0, forgotten: Vec::new() }
+        Self::File {
+            content: Arc::new(content),
+            durable_length: 0,
+            forgotten: Vec::new(),
+            log_writes: None,
+        }
+    }
+
+    pub(super) fn empty_log() -> Self {
+        Self::File {
+            content: Arc::default(),
+            durable_length: 0,
+            forgotten: Vec::new(),
+            log_writes: Some(0),
+        }
     }
 }
 
@@ -258,7 +281,7 @@ impl Disk {
 
     /// A failed sync: what it should have written is not written by later syncs either.
     pub(super) fn forget_unsynced(&mut self, file: InodeId) {
-        if let Inode::File { content, durable_length, forgotten } = &mut self.inodes[file]
+        if let Inode::File { content, durable_length, forgotten, .. } = &mut self.inodes[file]
             && *durable_length < content.len()
         {
             forgotten.push(*durable_length..content.len());
@@ -280,7 +303,7 @@ impl Disk {
             self.apply_durably(&change);
         }
         for inode in &mut self.inodes {
-            if let Inode::File { content, durable_length, forgotten } = inode {
+            if let Inode::File { content, durable_length, forgotten, .. } = inode {
                 *durable_length = content.len();
                 forgotten.clear();
             }
@@ -302,8 +325,9 @@ impl Disk {
         for inode in &mut self.inodes {
             match inode {
                 Inode::Dir { live, durable } => live.clone_from(durable),
-                Inode::File { content, durable_length, forgotten } => {
-                    if content.len() == *durable_length && forgotten.is_empty() {
+                Inode::File { content, durable_length, forgotten, log_writes } => {
+                    let has_zeros = log_writes.take().is_some_and(|count| count > 1) && chance(2);
+                    if content.len() == *durable_length && forgotten.is_empty() && !has_zeros {
                         continue;
                     }
                     let unsynced = (content.len() - *durable_length) as u64;
@@ -323,6 +347,9 @@ impl Disk {
                             losses.syncs_forgotten += 1;
                         }
                     }
+                    if has_zeros {
+                        append_zeros(content);
+                    }
                     *durable_length = content.len();
                 }
             }
@@ -331,6 +358,17 @@ impl Disk {
         self.power_off_at = None;
         self.drop_unreachable();
         losses
+    }
+
+    /// Lets zeros follow the content of logs, as their writer left them.
+    pub(super) fn show_zeros_ahead(&mut self) {
+        for inode in &mut self.inodes {
+            if let Inode::File { content, log_writes, .. } = inode
+                && log_writes.take().is_some_and(|count| count > 1)
+            {
+                append_zeros(Arc::make_mut(content));
+            }
+        }
     }
 
     /// Frees the content of files without a name. They must not be open.
@@ -355,6 +393,12 @@ impl Disk {
             }
         }
     }
+}
+
+/// A page of zeros and what is left of the last one.
+fn append_zeros(content: &mut Vec<u8>) {
+    let [_, page] = SECTOR_SIZES;
+    content.resize(content.len().next_multiple_of(page) + page, 0);
 }
 
 /// Zeroes some of the sectors in a range, as if sectors had been written out of order and the power

@@ -121,16 +121,18 @@ fn a_flipped_byte_is_an_error_and_salvage_skips_one_write_at_most() {
 }
 
 #[test]
-fn zeros_after_the_last_record_are_a_torn_tail() {
+fn zeros_after_the_last_record_are_written_ahead_unless_they_may_begin_a_length() {
     let log = OneSegment::new(4, 5);
     let end = log.content.len();
-    for count in [1, 5, 600, 5000] {
+    for count in [1, 3, 4, 5, 600, 5000] {
         let mut content = log.content.clone();
         content.resize(end + count, 0);
         let (replayed, report) = replay_all(&log.with(&content));
         assert_eq!(replayed, log.writes);
-        let torn = report.torn_tail.unwrap();
-        assert_eq!((torn.offset, torn.bytes_lost), (end as u64, count as u64));
+        let torn = report.torn_tail.map(|torn| (torn.offset, torn.bytes_lost));
+        assert_eq!(torn, (count < 4).then_some((end as u64, count as u64)));
+        let unclosed = report.unclosed.map(|unclosed| unclosed.offset);
+        assert_eq!(unclosed, (count >= 4).then_some(end as u64));
         assert_eq!(report.log.end().offset, end as u64);
     }
 }

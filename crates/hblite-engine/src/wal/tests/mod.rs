@@ -1,5 +1,6 @@
 //! What the log promises: goal of each file below.
 //!
+//! `ahead`: zeros that are written ahead of the records change nothing of what is read.
 //! `format`: every byte of damage is detected, every cut leaves a prefix. `damage`: whatever
 //! happens to a file of a log of several segments is detected. `version_1`: older logs are read.
 //! `full_disk`: a write that fails is undone, and writes continue when there is space. `crash`:
@@ -7,6 +8,7 @@
 //! accounting, failures and threads. `hold`: the log up to one moment, for a copy. `place`: a log
 //! whose directory is gone.
 
+mod ahead;
 mod crash;
 mod damage;
 mod format;

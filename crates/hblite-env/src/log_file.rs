@@ -1,0 +1,208 @@
+//! A file for many small writes in a row, such as a log, on the real file system.
+//!
+//! An append changes the length of its file. A sync then has to write that too, which costs a
+//! second write to the disk. So after some small writes, zeros are written ahead of the next ones,
+//! which take their place:
+//!
+//! ```text
+//! 0                       end                       length
+//! ├───────────────────────┼─────────────────────────┤
+//! │ written               │ zeros                   │
+//! └───────────────────────┴─────────────────────────┘
+//! ```
+//!
+//! Where it is safe, small writes are copied into a mapping of the zeros, which saves a system call
+//! for each. The first after a sync is not: its page would first have to be made writable again,
+//! and the next sync takes longer. docs/performance.md has what all this is worth.
+//!
+//! Invariants:
+//! 1. After a small write at least [`SLACK_BYTES`] of zeros follow it, so that a kill in the middle
+//!    of a copy leaves a whole sector of zeros after the part that was copied. A call that writes
+//!    is not interrupted within a page.
+//! 2. Mapped zeros have been written, and only a file system that overwrites in place is used like
+//!    this ([`platform::overwrites_in_place`]): a copy needs no more space, for lack of which it
+//!    could only kill the process.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use crate::fs::WritableFile;
+use crate::mapping::Window;
+use crate::platform::{self, Place};
+
+/// How many zeros are written ahead.
+const AHEAD_BYTES: u64 = 256 << 10;
+/// Zeros that follow every small write.
+const SLACK_BYTES: u64 = 4 << 10;
+/// A larger write is an append: the time that zeros save would be lost by writing them.
+const SMALL_BYTES: usize = 4 << 10;
+/// Small writes before the first zeros are written: a file with fewer stays as small as it is.
+const SMALL_WRITES: u32 = 64;
+
+/// A log that is being written.
+#[derive(Debug)]
+pub(crate) struct LogFile {
+    file: File,
+    place: Place,
+    /// Where the next write goes.
+    end: u64,
+    /// Of the file, with the zeros.
+    length: u64,
+    /// Small writes since the beginning, or since zeros could not be written.
+    small_writes: u32,
+    is_mapped: bool,
+    /// Whether nothing was written since the last sync.
+    is_synced: bool,
+    window: Option<Window>,
+}
+
+impl LogFile {
+    /// Creates the file; an existing one is an error. With `is_mapped`, the zeros are mapped where
+    /// that is safe.
+    pub(crate) fn create(path: &Path, is_mapped: bool) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+        let place = Place::of(&file, path)?;
+        Ok(Self {
+            file,
+            place,
+            end: 0,
+            length: 0,
+            small_writes: 0,
+            is_mapped,
+            is_synced: false,
+            window: None,
+        })
+    }
+
+    /// Writes zeros after the end, and maps them. Without the space for them, nothing changes.
+    #[cold]
+    fn write_ahead(&mut self) {
+        if self.small_writes == SMALL_WRITES + 1 && self.is_mapped {
+            self.is_mapped = platform::overwrites_in_place(&self.file);
+        }
+        self.window = None;
+        let from = self.length;
+        if platform::write_all_at(&self.file, &vec![0; AHEAD_BYTES as usize], from).is_err() {
+            self.small_writes = 0;
+            return;
+        }
+        self.length = from + AHEAD_BYTES;
+        if self.is_mapped {
+            self.window = Window::map(&self.file, self.end..self.length).ok();
+        }
+    }
+}
+
+impl WritableFile for LogFile {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let end = self.end + bytes.len() as u64;
+        let is_synced = std::mem::take(&mut self.is_synced);
+        if bytes.len() <= SMALL_BYTES {
+            self.small_writes = self.small_writes.saturating_add(1);
+            if self.small_writes > SMALL_WRITES && end + SLACK_BYTES > self.length {
+                self.write_ahead();
+            }
+            let window = self.window.as_mut().filter(|_| !is_synced);
+            if window.is_some_and(|window| window.copy(self.end, bytes)) {
+                self.end = end;
+                return Ok(());
+            }
+        }
+        platform::write_all_at(&self.file, bytes, self.end)?;
+        self.end = end;
+        self.length = self.length.max(end);
+        Ok(())
+    }
+
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
+        self.window = None;
+        self.file.set_len(length)?;
+        self.end = length;
+        self.length = length;
+        Ok(())
+    }
+
+    fn trim(&mut self) -> io::Result<()> {
+        if self.length > self.end { self.truncate(self.end) } else { Ok(()) }
+    }
+
+    /// On Linux, this includes what was copied into a mapping.
+    fn sync(&mut self) -> io::Result<()> {
+        self.file.sync_data()?;
+        self.is_synced = true;
+        Ok(())
+    }
+
+    fn is_in_place(&self) -> io::Result<bool> {
+        self.place.is_held()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What was written to the file, and how many zeros follow.
+    fn content(path: &Path, written: usize) -> (Vec<u8>, usize) {
+        let mut content = std::fs::read(path).unwrap();
+        let ahead = content.split_off(written);
+        assert!(ahead.iter().all(|byte| *byte == 0));
+        (content, ahead.len())
+    }
+
+    #[test]
+    fn zeros_follow_small_writes_until_they_are_trimmed() {
+        for is_mapped in [false, true] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("log");
+            let mut file = LogFile::create(&path, is_mapped).unwrap();
+            let mut expected = Vec::new();
+            for index in 0..5_001_usize {
+                // A large write now and then, also one beyond all zeros.
+                let size = match index % 1_000 {
+                    999 => 300_000,
+                    500 => SMALL_BYTES + 1,
+                    _ => 1 + index % 300,
+                };
+                let record = vec![1 + (index % 255) as u8; size];
+                file.write_all(&record).unwrap();
+                if index % 7 == 0 {
+                    file.sync().unwrap();
+                }
+                expected.extend_from_slice(&record);
+                if index % 300 == 0 || size == 300_000 {
+                    let (found, zeros) = content(&path, expected.len());
+                    assert!(found == expected, "{index}");
+                    let has_zeros = index >= SMALL_WRITES as usize && size <= SMALL_BYTES;
+                    assert!(!has_zeros || zeros >= SLACK_BYTES as usize, "{index}: {zeros}");
+                    assert!(index >= SMALL_WRITES as usize || zeros == 0, "{index}: {zeros}");
+                }
+            }
+            assert!(
+                file.window.is_some() == (is_mapped && platform::overwrites_in_place(&file.file))
+            );
+            file.sync().unwrap();
+            assert!(content(&path, expected.len()).1 > 0);
+            file.trim().unwrap();
+            assert_eq!(content(&path, expected.len()), (expected, 0));
+        }
+    }
+
+    #[test]
+    fn a_truncated_file_goes_on_at_its_end() {
+        for is_mapped in [false, true] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("log");
+            let mut file = LogFile::create(&path, is_mapped).unwrap();
+            for _ in 0..200 {
+                file.write_all(b"0123456789").unwrap();
+            }
+            file.truncate(1_005).unwrap();
+            assert_eq!(content(&path, 1_005).1, 0);
+            file.write_all(b"abc").unwrap();
+            let (found, _) = content(&path, 1_008);
+            assert_eq!(&found[1_000..], b"01234abc");
+        }
+    }
+}
