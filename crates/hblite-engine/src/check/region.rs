@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use hblite_model::{RegionInfo, TableDescriptor};
+use hblite_model::{RegionInfo, Result, TableDescriptor};
 
 use super::store_file::Owner;
 use super::{FindingKind, Inspection};
@@ -21,7 +21,9 @@ impl Inspection<'_> {
         region: Option<&RegionInfo>,
         descriptor: Option<&TableDescriptor>,
     ) {
-        let mut expected = self.read_manifest(dir);
+        let name = dir.file_name().unwrap_or_default().to_string_lossy();
+        let read = Manifest::read_to_go_on(self.fs(), dir, &name);
+        let mut expected = self.accept_manifest(dir, read);
         self.check_bulk_loads(&dir.join(BULK_LOAD_DIR), region, descriptor, expected.as_mut());
         let expected = expected.as_ref();
         let mut visited = HashSet::new();
@@ -53,15 +55,14 @@ impl Inspection<'_> {
         }
     }
 
-    /// The manifest in a region's directory, if it has a valid one.
-    pub(super) fn read_manifest(&mut self, dir: &Path) -> Option<Manifest> {
-        let region = dir.file_name()?.to_str()?;
-        self.read_manifest_of(dir, region)
+    /// The manifest in the directory of a region that nobody writes to, if it has a valid one.
+    pub(super) fn read_manifest(&mut self, dir: &Path, region: &str) -> Option<Manifest> {
+        let read = Manifest::read(self.fs(), dir, region);
+        self.accept_manifest(dir, read)
     }
 
-    fn read_manifest_of(&mut self, dir: &Path, region: &str) -> Option<Manifest> {
+    fn accept_manifest(&mut self, dir: &Path, read: Result<Option<Manifest>>) -> Option<Manifest> {
         let path = dir.join(MANIFEST_FILE);
-        let read = Manifest::read(self.fs(), dir, region);
         let manifest = self.or_failure(FindingKind::Manifest, &path, read)??;
         let opened = manifest::opened_by_hbase(self.fs(), dir);
         let opened = self.or_failure(FindingKind::Unreadable, dir, opened)?;
@@ -89,7 +90,7 @@ impl Inspection<'_> {
                 self.note(FindingKind::LeftOver, &path, "a bulk load that an open finishes");
             }
             let Some(id) = loaded_sequence_id(&load) else { continue };
-            let mut list = self.read_manifest_of(&path, &region_name.to_string_lossy());
+            let mut list = self.read_manifest(&path, &region_name.to_string_lossy());
             let mut moved = Vec::new();
             if let Some(list) = &mut list {
                 let fs = self.env.fs.as_ref();

@@ -49,7 +49,7 @@ impl Inspection<'_> {
             let region_dir = dir.join(&name);
             let mut regions = snapshot.regions.iter().map(|(info, dir)| (info, dir.as_path()));
             let region = regions.find(|(_, dir)| *dir == region_dir).map(|(info, _)| info);
-            let expected = region.and_then(|_| self.read_manifest(&region_dir));
+            let expected = region.and_then(|_| self.read_manifest(&region_dir, &name));
             for family in snapshot.table.families() {
                 let family = family.name();
                 let family_dir = region_dir.join(family_dir_name(family));

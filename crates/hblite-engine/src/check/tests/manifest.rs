@@ -171,6 +171,18 @@ fn a_manifest_that_lists_files_under_an_unknown_family_is_noticed() {
     }
 }
 
+/// An open refuses it, because it could assign no other stamp.
+#[test]
+fn a_manifest_whose_stamp_no_region_gets_to_is_noticed() {
+    let store = twins();
+    let path = store.files(MANIFEST_FILE).remove(0);
+    let dir = path.parent().unwrap();
+    let region = dir.file_name().unwrap().to_str().unwrap();
+    let mut manifest = Manifest::read(&store.fs, dir, region).unwrap().unwrap();
+    manifest.settled = u64::MAX;
+    assert_refused(&with_content(&store, &path, &manifest.encode()), &path);
+}
+
 /// A manifest of each earlier moment: newer files explain themselves, and files that were compacted
 /// away since are either explained or reported.
 #[test]
