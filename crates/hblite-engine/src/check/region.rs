@@ -55,7 +55,7 @@ impl Inspection<'_> {
         }
     }
 
-    /// The manifest in the directory of a region that nobody writes to, if it has a valid one.
+    /// The manifest of a snapshot's region, or of a bulk load, if it is valid.
     pub(super) fn read_manifest(&mut self, dir: &Path, region: &str) -> Option<Manifest> {
         let read = Manifest::read(self.fs(), dir, region);
         self.accept_manifest(dir, read)
