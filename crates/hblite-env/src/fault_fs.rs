@@ -3,19 +3,24 @@
 //! [`FaultFileSystem`] forwards everything to another file system, counts the operations by kind,
 //! and makes chosen ones fail: the nth sync, every write to a path from now on, any write once the
 //! disk is full. A failing write has written a part of its bytes, as a real one may have. An
-//! operation can also be made slow.
+//! operation can also be made slow. [`FaultFileSystem::pin_open_files`] makes it refuse what
+//! Windows refuses.
 //!
 //! Threads: one short lock over the plan; the operations themselves run concurrently.
 
-use crate::thread;
+mod open_files;
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use self::open_files::{OpenFile, OpenFiles};
 use crate::fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
+use crate::thread;
 
 /// The kinds of operations that can fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -156,12 +161,19 @@ fn check(plan: &Mutex<Plan>, operation: Operation, path: &Path) -> io::Result<()
 pub struct FaultFileSystem {
     inner: Arc<dyn FileSystem>,
     plan: Arc<Mutex<Plan>>,
+    open_files: OpenFiles,
+    are_open_files_pinned: Arc<AtomicBool>,
 }
 
 impl FaultFileSystem {
     /// Wraps `inner`, without faults so far.
     pub fn new(inner: Arc<dyn FileSystem>) -> Self {
-        Self { inner, plan: Arc::default() }
+        Self {
+            inner,
+            plan: Arc::default(),
+            open_files: OpenFiles::default(),
+            are_open_files_pinned: Arc::default(),
+        }
     }
 
     /// Adds a fault. If several match an operation, the one added first applies.
@@ -181,6 +193,12 @@ impl FaultFileSystem {
         self.plan.lock().free(bytes);
     }
 
+    /// From now on a directory cannot be renamed while a file in it is open, at any depth: that
+    /// fails with `PermissionDenied`, as on Windows.
+    pub fn pin_open_files(&self) {
+        self.are_open_files_pinned.store(true, Ordering::Relaxed);
+    }
+
     /// Removes all faults and the limit of space.
     pub fn heal(&self) {
         let mut plan = self.plan.lock();
@@ -198,8 +216,9 @@ impl FaultFileSystem {
     }
 
     fn writable(&self, path: &Path, inner: Box<dyn WritableFile>) -> Box<dyn WritableFile> {
+        let _open = self.open_files.add(path);
         let (path, plan) = (path.to_path_buf(), self.plan.clone());
-        Box::new(FaultWritableFile { inner, path, plan, length: 0 })
+        Box::new(FaultWritableFile { inner, path, plan, length: 0, _open })
     }
 }
 
@@ -217,12 +236,22 @@ impl FileSystem for FaultFileSystem {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
         self.check(Operation::Open, path)?;
         let inner = self.inner.open(path)?;
-        Ok(Arc::new(FaultReadableFile { inner, path: path.to_path_buf(), plan: self.plan.clone() }))
+        let _open = self.open_files.add(path);
+        let (path, plan) = (path.to_path_buf(), self.plan.clone());
+        Ok(Arc::new(FaultReadableFile { inner, path, plan, _open }))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.check(Operation::Rename, from)?;
-        self.inner.rename(from, to)
+        if !self.renames_dirs_in_use()
+            && let Some(open) = self.open_files.below(from)
+        {
+            let what = format!("{} is open", open.display());
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
+        }
+        self.inner.rename(from, to)?;
+        self.open_files.renamed(from, to);
+        Ok(())
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
@@ -263,6 +292,10 @@ impl FileSystem for FaultFileSystem {
         self.inner.hard_link(from, to)
     }
 
+    fn renames_dirs_in_use(&self) -> bool {
+        !self.are_open_files_pinned.load(Ordering::Relaxed) && self.inner.renames_dirs_in_use()
+    }
+
     fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
         self.inner.real_path(path)
     }
@@ -299,6 +332,7 @@ struct FaultWritableFile {
     path: PathBuf,
     length: u64,
     plan: Arc<Mutex<Plan>>,
+    _open: OpenFile,
 }
 
 impl FaultWritableFile {
@@ -359,6 +393,7 @@ struct FaultReadableFile {
     inner: Arc<dyn ReadableFile>,
     path: PathBuf,
     plan: Arc<Mutex<Plan>>,
+    _open: OpenFile,
 }
 
 impl FaultReadableFile {
@@ -457,5 +492,26 @@ mod tests {
         let reader = fs.open(Path::new("a")).unwrap();
         fs.inject(Fault::on(Operation::Read));
         assert!(reader.map().is_err() && reader.map().is_ok());
+    }
+
+    #[test]
+    fn pinned_files_hold_the_directories_above_them() {
+        let fs = faulty();
+        fs.create_dir_all(Path::new("a/b")).unwrap();
+        drop(fs.create(Path::new("a/b/file")).unwrap());
+        fs.pin_open_files();
+        fs.rename(Path::new("a/b"), Path::new("a/c")).unwrap();
+        let open = fs.open(Path::new("a/c/file")).unwrap();
+        for dir in ["a", "a/c"] {
+            let refused = fs.rename(Path::new(dir), Path::new("x")).unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
+        }
+        // The file itself moves, and holds the directory where it is now.
+        fs.create_dir_all(Path::new("d")).unwrap();
+        fs.rename(Path::new("a/c/file"), Path::new("d/file")).unwrap();
+        fs.rename(Path::new("a"), Path::new("x")).unwrap();
+        assert!(fs.rename(Path::new("d"), Path::new("y")).is_err());
+        drop(open);
+        fs.rename(Path::new("d"), Path::new("y")).unwrap();
     }
 }

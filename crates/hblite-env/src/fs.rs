@@ -114,6 +114,11 @@ pub trait FileSystem: Send + Sync + Debug {
         Ok(path.to_path_buf())
     }
 
+    /// Whether a directory can be renamed while files in it are open: not on Windows.
+    fn renames_dirs_in_use(&self) -> bool {
+        true
+    }
+
     /// A cheap, independent copy of the whole file system at one moment. `None` if it is not in
     /// memory. If a file grows meanwhile, the copy has a prefix of it.
     fn fork(&self) -> Option<Arc<dyn FileSystem>> {

@@ -107,6 +107,10 @@ impl FileSystem for StdFileSystem {
         platform::sync_dir(path)
     }
 
+    fn renames_dirs_in_use(&self) -> bool {
+        !cfg!(windows)
+    }
+
     fn lock(&self, path: &Path, holder: &str) -> io::Result<Box<dyn FileLock>> {
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;

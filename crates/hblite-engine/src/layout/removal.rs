@@ -149,14 +149,17 @@ impl Layout {
     }
 
     /// Removes a directory with everything in it. It disappears in one step; an interruption leaves
-    /// only garbage in [`Layout::trash_dir`], which the next open removes.
+    /// only garbage in [`Layout::trash_dir`], which the next open removes. If a file in it is open
+    /// and the file system does not rename it therefore, it is removed in place.
     ///
     /// # Errors
-    /// `Io`; the directory is where it was, in the trash, or set aside.
+    /// `Io`; the directory is where it was, perhaps in part, in the trash, or set aside.
     fn remove_dir(&self, fs: &dyn FileSystem, dir: &Path) -> Result<Retired> {
-        match self.move_to_trash(fs, dir)? {
-            None => Ok(Retired::Absent),
-            Some(target) => self.remove_in_place(fs, &target),
+        match self.move_to_trash(fs, dir) {
+            Ok(None) => Ok(Retired::Absent),
+            Ok(Some(target)) => self.remove_in_place(fs, &target),
+            Err(_) if !fs.renames_dirs_in_use() => self.remove_in_place(fs, dir),
+            Err(error) => Err(error),
         }
     }
 

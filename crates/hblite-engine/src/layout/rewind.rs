@@ -186,10 +186,10 @@ impl Layout {
                 (staged.join(part), self.root.join(part), rewound.join(part));
             let absent = absent(&from);
             if exists(fs, &from)? {
-                rename_if_there(fs, &to, &replaced)?;
+                put_aside(fs, &to, &replaced)?;
                 rename_if_there(fs, &from, &to)?;
             } else if exists(fs, &absent)? {
-                rename_if_there(fs, &to, &replaced)?;
+                put_aside(fs, &to, &replaced)?;
                 sync_dir(fs, replaced.parent().unwrap_or(&rewound))?;
                 fs.remove_file(&absent)
                     .map_err(|error| Error::io("cannot remove", &absent, error))?;
@@ -273,6 +273,33 @@ fn rename_if_there(fs: &dyn FileSystem, from: &Path, to: &Path) -> Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         renamed => renamed.map_err(|error| Error::io("cannot replace", from, error)),
     }
+}
+
+/// Moves what is replaced out of the way. It may be done in part: an interruption continues from
+/// there, since nothing returns from where it goes.
+fn put_aside(fs: &dyn FileSystem, from: &Path, to: &Path) -> Result<()> {
+    match fs.rename(from, to) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        // The files themselves can be renamed while they are open.
+        Err(_) if !fs.renames_dirs_in_use() && is_dir(fs, from) => move_files(fs, from, to),
+        renamed => renamed.map_err(|error| Error::io("cannot replace", from, error)),
+    }
+}
+
+/// Moves the files of a directory one by one, and removes the directory.
+fn move_files(fs: &dyn FileSystem, from: &Path, to: &Path) -> Result<()> {
+    make_dir(fs, to)?;
+    for entry in list(fs, from)? {
+        let (from, to) = (from.join(&entry.name), to.join(&entry.name));
+        match entry.is_dir {
+            true => move_files(fs, &from, &to)?,
+            false => rename_if_there(fs, &from, &to)?,
+        }
+    }
+    let is_empty = list(fs, from)?.is_empty();
+    let removed =
+        if is_empty { fs.remove_dir_all(from) } else { Err(ErrorKind::DirectoryNotEmpty.into()) };
+    removed.map_err(|error| Error::io("cannot replace", from, error))
 }
 
 fn absent(path: &Path) -> PathBuf {

@@ -255,6 +255,33 @@ fn cut_off_rewinds(is_staged: bool, outcomes: &mut [usize; 2]) {
     }
 }
 
+/// Windows does not rename a directory while a file in it is open.
+#[test]
+fn a_directory_is_rewound_while_its_open_files_hold_it() {
+    let fs = hblite_env::CrashFileSystem::new();
+    let pinning = hblite_env::FaultFileSystem::new(Arc::new(fs.clone()));
+    pinning.pin_open_files();
+    let env = Env::in_memory().with_fs(Arc::new(pinning));
+    let options = EngineOptions { is_flushed_on_close: false, ..EngineOptions::default() }
+        .with_files_mapped(false);
+    let timeline = Timeline::open(env, Path::new("/store"), options).unwrap();
+    create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
+    put(&timeline, "a", "1");
+    timeline.checkpoint("one").unwrap();
+    let before = state(&timeline);
+    for _ in 0..3 {
+        let table = timeline.engine().table("t".parse().unwrap());
+        let mut scanner = table.scan(&Scan::new()).unwrap();
+        assert!(scanner.next_row(&mut hblite_model::RowResult::default()).unwrap());
+        change(&timeline);
+        timeline.engine().flush("t".parse::<TableName>().unwrap()).unwrap();
+        timeline.rewind("one").unwrap();
+        assert_eq!(state(&timeline), before);
+    }
+    drop(timeline);
+    assert_eq!(state(&on_disk(&fs)), before);
+}
+
 /// What is prepared for the next rewind is out of the way of everything else, and goes with the
 /// checkpoint or the store.
 #[test]

@@ -7,6 +7,7 @@ mod flush;
 mod foreign;
 mod growth;
 mod lost_catalog;
+mod open_files;
 mod procedures;
 mod region_crash;
 mod reopen;
