@@ -476,8 +476,9 @@ mod tests {
             clock: Arc::new(ManualClock::new(1_700_000_000_000)),
             random: Arc::new(SeededRandom::new(7)),
         };
-        let open =
-            || Engine::open(env.clone(), Path::new("/store"), EngineOptions::default()).unwrap();
+        // Whether blocks of files that are mapped are cached is another matter.
+        let options = EngineOptions::default().with_files_mapped(true);
+        let open = || Engine::open(env.clone(), Path::new("/store"), options.clone()).unwrap();
         let cached = |engine: &Engine| {
             engine.context.block_cache.as_ref().map_or(0, |cache| cache.size_bytes())
         };

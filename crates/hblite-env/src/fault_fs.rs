@@ -81,9 +81,9 @@ impl Fault {
         Self { skip: nth.saturating_sub(1), ..self }
     }
 
-    /// Only operations on paths that contain `part` match.
+    /// Only operations on paths that contain `part` match. On Windows too, `/` may separate names.
     pub fn in_path(self, part: &str) -> Self {
-        Self { path_part: Some(part.to_owned()), ..self }
+        Self { path_part: Some(with_slashes(part)), ..self }
     }
 
     /// Matching operations fail until [`FaultFileSystem::heal`].
@@ -100,6 +100,10 @@ impl Fault {
     pub fn delay(self, delay: Duration) -> Self {
         Self { effect: Effect::Delay(delay), ..self }
     }
+}
+
+fn with_slashes(path: &str) -> String {
+    if cfg!(windows) { path.replace('\\', "/") } else { path.to_owned() }
 }
 
 #[derive(Debug, Default)]
@@ -121,7 +125,8 @@ impl Plan {
     fn effect(&mut self, operation: Operation, path: &Path) -> Option<Effect> {
         self.counts[operation as usize] += 1;
         for fault in &mut self.faults {
-            let in_path = |part: &String| path.to_string_lossy().contains(part.as_str());
+            let in_path =
+                |part: &String| with_slashes(&path.to_string_lossy()).contains(part.as_str());
             if fault.operation != operation || !fault.path_part.as_ref().is_none_or(in_path) {
                 continue;
             }

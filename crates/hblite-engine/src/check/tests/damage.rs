@@ -28,7 +28,7 @@ fn store_file(store: &TestStore) -> (PathBuf, HFileReader) {
 }
 
 fn is_in(path: &Path, part: &str) -> bool {
-    path.to_str().unwrap().contains(part)
+    with_slashes(path).contains(part)
 }
 
 fn flip(store: &TestStore, path: &Path, at: u64) {

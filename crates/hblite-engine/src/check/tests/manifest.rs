@@ -49,7 +49,7 @@ fn salvaged(store: &TestStore) -> (usize, Vec<crate::FileNote>) {
 fn every_missing_store_file_is_noticed() {
     let store = twins();
     let files = store.files("/store/data/");
-    let is_store_file = |path: &&PathBuf| !path.to_str().unwrap().contains("/.");
+    let is_store_file = |path: &&PathBuf| !with_slashes(path).contains("/.");
     let mut count = 0;
     for path in files.iter().filter(is_store_file) {
         let damaged = copy_with(&store, |copy| copy.fs.remove_file(path).unwrap());

@@ -28,6 +28,11 @@ struct TestStore {
     random: Arc<SeededRandom>,
 }
 
+/// A path as tests write it, on every platform.
+fn with_slashes(path: &Path) -> String {
+    path.to_str().unwrap().replace('\\', "/")
+}
+
 impl TestStore {
     fn new() -> Self {
         let options = EngineOptions { is_compaction_enabled: false, ..EngineOptions::default() };
@@ -74,14 +79,15 @@ impl TestStore {
     /// All files whose path contains this, sorted.
     fn files(&self, part: &str) -> Vec<PathBuf> {
         let mut files = files_below(&self.fs, Path::new(DIR)).unwrap();
-        files.retain(|path| path.to_str().unwrap().contains(part));
+        let part = with_slashes(Path::new(part));
+        files.retain(|path| with_slashes(path).contains(&part));
         files
     }
 
     /// The store files of a table.
     fn store_files(&self, table: &str) -> Vec<PathBuf> {
         let mut files = self.files(&format!("/data/default/{table}/"));
-        files.retain(|path| !path.to_str().unwrap().contains("/."));
+        files.retain(|path| !with_slashes(path).contains("/."));
         files
     }
 

@@ -90,7 +90,7 @@ fn a_flipped_bit_in_a_descriptor_or_region_info_is_an_error_or_repaired() {
     let store = TestStore::new().with(with_files);
     let files = store.files("/data/default/t/");
     for part in [".tableinfo", ".regioninfo"] {
-        let path = files.iter().find(|path| path.to_str().unwrap().contains(part)).unwrap();
+        let path = files.iter().find(|path| with_slashes(path).contains(part)).unwrap();
         let content = store.fs.read(path).unwrap();
         flip_bits(&store, path, &content, 13);
     }
