@@ -307,6 +307,7 @@ fn a_store_is_read_while_it_is_written() {
                 }
             }
         });
+        let _end = testkit::SetOnDrop(&is_over);
         let mut seen = Vec::new();
         while seen.len() < 30 {
             let before = acknowledged.load(Ordering::Acquire);
@@ -317,7 +318,6 @@ fn a_store_is_read_while_it_is_written() {
             assert_eq!(prefix(&reader), count);
             seen.push(count);
         }
-        is_over.store(true, Ordering::Relaxed);
         assert!(seen.first() < seen.last(), "the store has grown meanwhile: {seen:?}");
     });
 }

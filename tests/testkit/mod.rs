@@ -9,7 +9,7 @@ pub(crate) mod cuts;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use hblite::{
     CheckReport, ColumnFamilyDescriptor, Connection, Durability, EngineOptions, Env, Options, Put,
@@ -29,6 +29,15 @@ impl Clock for LaterClock {
     fn now_millis(&self) -> i64 {
         static NOW_MS: AtomicI64 = AtomicI64::new(1_700_000_000_000);
         NOW_MS.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// Sets the flag when it is dropped, so that other threads of a test also end if it fails.
+pub(crate) struct SetOnDrop<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

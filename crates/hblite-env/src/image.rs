@@ -7,7 +7,8 @@
 //! read-only media.
 //!
 //! How the moment is chosen: files are created and removed but not changed in place, except for
-//! *growing* ones, to which bytes are appended. An attempt
+//! *growing* ones, to which bytes are appended. In one that ends with zeros they may take the place
+//! of these ([`FileSystem::create_log`]), so it is copied. An attempt
 //!
 //! 1. lists all names
 //! 2. takes the content of all files, growing ones last, with their length at that time
@@ -26,7 +27,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::fs::{FileBytes, FileSystem, ReadableFile};
+use crate::fs::{COPY_SIZE, FileBytes, FileSystem, ReadableFile};
 use crate::mem_fs::{Content, MemFileSystem};
 
 /// Maximum number of attempts for a directory that keeps changing.
@@ -113,7 +114,12 @@ fn attempt_image(
         image.insert(path, Content::Bytes(FileBytes::Owned(bytes)));
     }
     for path in files().filter(|path| part(path) == ImagePart::Growing) {
-        image.insert(path, take(&fs.open(path)?, large)?);
+        match take_growing(&fs.open(path)?, large) {
+            Ok(content) => image.insert(path, content),
+            // Its zeros were removed meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            Err(error) => return Err(error),
+        }
     }
     let mut names_after = Names::new();
     list(fs, dir, part, &mut names_after)?;
@@ -134,6 +140,44 @@ fn take(file: &Arc<dyn ReadableFile>, large: LargeFiles) -> io::Result<Content> 
         LargeFiles::Mapped => Content::Bytes(file.map()?),
         LargeFiles::Open => Content::Open { length: file.length()?, file: Arc::clone(file) },
     })
+}
+
+/// The content that a growing file has now.
+fn take_growing(file: &Arc<dyn ReadableFile>, large: LargeFiles) -> io::Result<Content> {
+    let content = take(file, large)?;
+    let length = match &content {
+        Content::Bytes(bytes) => bytes.len() as u64,
+        Content::Open { length, .. } => *length,
+    };
+    let mut last = [0xff];
+    if length > 0 {
+        file.read_exact_at(&mut last, length - 1)?;
+    }
+    if last == [0] { copy_before_zeros(file.as_ref(), length) } else { Ok(content) }
+}
+
+/// A copy of a file into whose zeros bytes are written in order meanwhile.
+///
+/// What comes before the last byte that is there at first is complete when it is read again. What
+/// follows is left out: a part of it could be missing in the middle.
+fn copy_before_zeros(file: &dyn ReadableFile, length: u64) -> io::Result<Content> {
+    let mut buffer = vec![0; COPY_SIZE as usize];
+    let (mut offset, mut end) = (0, 0);
+    while offset < length {
+        // At most COPY_SIZE, which fits any `usize`.
+        let part = &mut buffer[..(length - offset).min(COPY_SIZE) as usize];
+        file.read_exact_at(part, offset)?;
+        if let Some(last) = part.iter().rposition(|byte| *byte != 0) {
+            end = offset as usize + last + 1;
+        }
+        offset += part.len() as u64;
+    }
+    let length = usize::try_from(length).map_err(io::Error::other)?;
+    let mut content = Vec::new();
+    content.try_reserve_exact(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    content.resize(length, 0);
+    file.read_exact_at(&mut content[..end], 0)?;
+    Ok(Content::Bytes(FileBytes::Owned(Arc::new(content))))
 }
 
 fn list(
@@ -157,7 +201,7 @@ fn list(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     use super::*;
 
@@ -234,6 +278,49 @@ mod tests {
         assert_eq!(cut.kind(), io::ErrorKind::UnexpectedEof);
         image.rename(&dir.join("whole"), &dir.join("moved")).unwrap();
         assert_eq!(image.read(&dir.join("moved")).unwrap(), large);
+    }
+
+    #[test]
+    fn an_image_has_no_gap_in_a_log_that_is_written_ahead() {
+        const RECORDS: u64 = 3_000;
+        let dir = tempfile::tempdir().unwrap();
+        let (dir, fs) = (dir.path(), crate::StdFileSystem);
+        let path = |number: u64| dir.join(format!("{number:04}"));
+        let (written, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 0.. {
+                    let mut log = fs.create_log(&path(number), true).unwrap();
+                    for record in number * RECORDS..(number + 1) * RECORDS {
+                        log.write_all(&[record as u8 | 1; 100]).unwrap();
+                        written.store(record + 1, Ordering::Release);
+                        if is_over.load(Ordering::Relaxed) {
+                            return;
+                        }
+                    }
+                    log.trim().unwrap();
+                }
+            });
+            let mut images = 0;
+            while images < 40 {
+                let before = written.load(Ordering::Acquire);
+                let way = [LargeFiles::Mapped, LargeFiles::Open][images % 2];
+                let Ok(image) = image(&fs, dir, &|_| ImagePart::Growing, way) else { continue };
+                let names = image.list_dir(dir).unwrap();
+                let mut found = 0;
+                for (index, entry) in names.iter().enumerate() {
+                    let content = image.read(&dir.join(&entry.name)).unwrap();
+                    let zeros = content.iter().rev().take_while(|byte| **byte == 0).count();
+                    let records = &content[..content.len() - zeros];
+                    assert!(records.iter().all(|byte| *byte != 0), "a gap");
+                    assert!(index + 1 == names.len() || records.len() as u64 == RECORDS * 100);
+                    found += records.len() as u64 / 100;
+                }
+                assert!(found >= before, "{found} of {before}");
+                images += 1;
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
     }
 
     /// A writer that maintains an invariant at every moment: each generation has two files with its
