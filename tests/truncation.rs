@@ -19,7 +19,6 @@ use hblite::{
     ColumnFamilyDescriptor, Connection, EngineOptions, Error, Get, Options, Put, Result, Scan,
     TableDescriptor,
 };
-
 use hblite_env::StdFileSystem;
 
 use testkit::{name, store_files};
@@ -157,6 +156,9 @@ fn put_into_a_log_cut_off(connection: &Connection, dir: &Path) -> Result<()> {
     let file = OpenOptions::new().write(true).open(log).expect("the log can be opened");
     file.set_len(0).expect("a shorter file");
     (0..PUTS).try_for_each(put)?;
+    let read = Options::new().read_only(true).open(dir.join("store"));
+    let error = read.expect_err("a kill now would leave a damaged log");
+    assert_eq!(error.kind(), hblite::ErrorKind::Corrupt, "{error}");
     println!("still alive");
     Ok(())
 }

@@ -27,7 +27,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::fs::{COPY_SIZE, FileBytes, FileSystem, ReadableFile};
+use crate::fs::{FileBytes, FileSystem, ReadableFile, read_all};
 use crate::mem_fs::{Content, MemFileSystem};
 
 /// Maximum number of attempts for a directory that keeps changing.
@@ -161,23 +161,10 @@ fn take_growing(file: &Arc<dyn ReadableFile>, large: LargeFiles) -> io::Result<C
 /// What comes before the last byte that is there at first is complete when it is read again. What
 /// follows is left out: a part of it could be missing in the middle.
 fn copy_before_zeros(file: &dyn ReadableFile, length: u64) -> io::Result<Content> {
-    let mut buffer = vec![0; COPY_SIZE as usize];
-    let (mut offset, mut end) = (0, 0);
-    while offset < length {
-        // At most COPY_SIZE, which fits any `usize`.
-        let part = &mut buffer[..(length - offset).min(COPY_SIZE) as usize];
-        file.read_exact_at(part, offset)?;
-        if let Some(last) = part.iter().rposition(|byte| *byte != 0) {
-            end = offset as usize + last + 1;
-        }
-        offset += part.len() as u64;
-    }
-    let length = usize::try_from(length).map_err(io::Error::other)?;
-    let mut content = Vec::new();
-    content.try_reserve_exact(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
-    content.resize(length, 0);
-    file.read_exact_at(&mut content[..end], 0)?;
-    Ok(Content::Bytes(FileBytes::Owned(Arc::new(content))))
+    let last = read_all(file, length)?.iter().rposition(|byte| *byte != 0);
+    let mut content = read_all(file, length)?;
+    content[last.map_or(0, |last| last + 1)..].fill(0);
+    Ok(Content::owned(content))
 }
 
 fn list(

@@ -83,6 +83,7 @@ impl LogFile {
         }
         self.window = None;
         let from = self.length;
+        assert!(from >= self.end, "zeros follow what was written");
         if platform::write_all_at(&self.file, &vec![0; AHEAD_BYTES as usize], from).is_err() {
             self.small_writes = 0;
             return;
@@ -141,7 +142,16 @@ impl WritableFile for LogFile {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
+
+    fn new_log(is_mapped: bool) -> (tempfile::TempDir, PathBuf, LogFile) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        let file = LogFile::create(&path, is_mapped).unwrap();
+        (dir, path, file)
+    }
 
     /// What was written to the file, and how many zeros follow.
     fn content(path: &Path, written: usize) -> (Vec<u8>, usize) {
@@ -154,9 +164,7 @@ mod tests {
     #[test]
     fn zeros_follow_small_writes_until_they_are_trimmed() {
         for is_mapped in [false, true] {
-            let dir = tempfile::tempdir().unwrap();
-            let path = dir.path().join("log");
-            let mut file = LogFile::create(&path, is_mapped).unwrap();
+            let (_dir, path, mut file) = new_log(is_mapped);
             let mut expected = Vec::new();
             for index in 0..5_001_usize {
                 // A large write now and then, also one beyond all zeros.
@@ -192,9 +200,7 @@ mod tests {
     #[test]
     fn a_truncated_file_goes_on_at_its_end() {
         for is_mapped in [false, true] {
-            let dir = tempfile::tempdir().unwrap();
-            let path = dir.path().join("log");
-            let mut file = LogFile::create(&path, is_mapped).unwrap();
+            let (_dir, path, mut file) = new_log(is_mapped);
             for _ in 0..200 {
                 file.write_all(b"0123456789").unwrap();
             }

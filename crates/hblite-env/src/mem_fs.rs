@@ -23,7 +23,7 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    fn owned(bytes: Vec<u8>) -> Self {
+    pub(crate) fn owned(bytes: Vec<u8>) -> Self {
         Self::Bytes(FileBytes::Owned(Arc::new(bytes)))
     }
 

@@ -130,10 +130,8 @@ pub(crate) fn overwrites_in_place(file: &File) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let Ok(device) = file.metadata().map(|found| found.dev()) else { return false };
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    mounts.lines().any(|mount| {
-        let has_kind = |kind| mount_of(mount) == Some((device, kind));
-        OVERWRITE_IN_PLACE.into_iter().any(has_kind)
-    })
+    let mut mounts = mounts.lines().filter_map(mount_of);
+    mounts.any(|(mounted, kind)| mounted == device && OVERWRITE_IN_PLACE.contains(&kind))
 }
 
 /// Whether a file is on a file system that needs no further space to write over what a file has.

@@ -149,8 +149,8 @@ impl Layout {
     }
 
     /// Removes a directory with everything in it. It disappears in one step; an interruption leaves
-    /// only garbage in [`Layout::trash_dir`], which the next open removes. If a file in it is open
-    /// and the file system does not rename it therefore, it is removed in place.
+    /// only garbage in [`Layout::trash_dir`], which the next open removes. Where the file system
+    /// refuses to rename it because a file in it is open, it is removed in place, file by file.
     ///
     /// # Errors
     /// `Io`; the directory is where it was, perhaps in part, in the trash, or set aside.

@@ -72,21 +72,16 @@ impl Inode {
 
     /// A file of which nothing is durable.
     pub(super) fn file_of(content: Vec<u8>) -> Self {
-        Self::File {
-            content: Arc::new(content),
-            durable_length: 0,
-            forgotten: Vec::new(),
-            log_writes: None,
-        }
+        Self::file(content, None)
     }
 
     pub(super) fn empty_log() -> Self {
-        Self::File {
-            content: Arc::default(),
-            durable_length: 0,
-            forgotten: Vec::new(),
-            log_writes: Some(0),
-        }
+        Self::file(Vec::new(), Some(0))
+    }
+
+    fn file(content: Vec<u8>, log_writes: Option<u32>) -> Self {
+        let (content, forgotten) = (Arc::new(content), Vec::new());
+        Self::File { content, durable_length: 0, forgotten, log_writes }
     }
 }
 
@@ -326,7 +321,7 @@ impl Disk {
             match inode {
                 Inode::Dir { live, durable } => live.clone_from(durable),
                 Inode::File { content, durable_length, forgotten, log_writes } => {
-                    let has_zeros = log_writes.take().is_some_and(|count| count > 1) && chance(2);
+                    let has_zeros = take_zeros_ahead(log_writes) && chance(2);
                     if content.len() == *durable_length && forgotten.is_empty() && !has_zeros {
                         continue;
                     }
@@ -364,7 +359,7 @@ impl Disk {
     pub(super) fn show_zeros_ahead(&mut self) {
         for inode in &mut self.inodes {
             if let Inode::File { content, log_writes, .. } = inode
-                && log_writes.take().is_some_and(|count| count > 1)
+                && take_zeros_ahead(log_writes)
             {
                 append_zeros(Arc::make_mut(content));
             }
@@ -393,6 +388,11 @@ impl Disk {
             }
         }
     }
+}
+
+/// Whether zeros may follow the content of a file, which is not written to from now on.
+fn take_zeros_ahead(log_writes: &mut Option<u32>) -> bool {
+    log_writes.take().is_some_and(|count| count > 1)
 }
 
 /// A page of zeros and what is left of the last one.

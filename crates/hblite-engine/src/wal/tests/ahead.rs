@@ -27,16 +27,7 @@ fn writes_of(sequence_ids: std::ops::Range<u64>) -> Vec<Write> {
 fn open_real(root: &Path, options: WalOptions) -> (Wal, Vec<Write>, ReplayReport) {
     let env = Env::system().with_fs(Arc::new(StdFileSystem));
     let dir = root.join("WALs");
-    let mut found = Vec::new();
-    let replayed = ReplayOptions { store: STORE, salvage: false };
-    let report = replay(&env, &dir, replayed, &mut |entry| {
-        let mut cells = CellBuffer::new();
-        entry.cells().for_each(|cell| cells.push(&cell));
-        let region = entry.region.to_owned();
-        found.push(Write { region, sequence_id: entry.sequence_id, nonce: entry.nonce, cells });
-        Ok(())
-    });
-    let report = report.unwrap();
+    let (found, report) = replay_in(&env, &dir, false).unwrap();
     (Wal::open(&env, &dir, options, &report).unwrap(), found, report)
 }
 

@@ -54,9 +54,17 @@ pub(super) fn small() -> WalOptions {
 }
 
 pub(super) fn replay_with(env: &Env, salvage: bool) -> Result<(Vec<Write>, ReplayReport)> {
+    replay_in(env, Path::new(DIR), salvage)
+}
+
+pub(super) fn replay_in(
+    env: &Env,
+    dir: &Path,
+    salvage: bool,
+) -> Result<(Vec<Write>, ReplayReport)> {
     let mut writes = Vec::new();
     let options = ReplayOptions { store: STORE, salvage };
-    let report = replay(env, Path::new(DIR), options, &mut |entry| {
+    let report = replay(env, dir, options, &mut |entry| {
         let mut cells = CellBuffer::new();
         entry.cells().for_each(|cell| cells.push(&cell));
         assert_eq!(cells.len(), entry.cell_count());
