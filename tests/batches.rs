@@ -139,6 +139,7 @@ fn batches_counters_and_the_stores_own_work_go_on() {
                 admin.flush_table(name("t")).expect("a flush");
             }
         });
+        let end = testkit::SetOnDrop(&is_over);
         std::thread::scope(|writers| {
             for seed in 10..14 {
                 let table = &table;
@@ -155,7 +156,7 @@ fn batches_counters_and_the_stores_own_work_go_on() {
                 });
             }
         });
-        is_over.store(true, Ordering::Relaxed);
+        drop(end);
         counters.into_iter().map(|counter| counter.join().expect("no panic")).sum::<i64>()
     });
     assert_eq!(rows(&table).len(), REGIONS);

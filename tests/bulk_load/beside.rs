@@ -63,6 +63,7 @@ fn scanners_see_loads_whole_while_regions_split() {
                 std::thread::yield_now();
             }
         });
+        let _end = super::testkit::SetOnDrop(&is_over);
         for number in 1..=LOADS {
             let source = MemFileSystem::new();
             for family in FAMILIES {
@@ -78,7 +79,6 @@ fn scanners_see_loads_whole_while_regions_split() {
             report.unwrap_or_else(|error| panic!("load {number}: {error}"));
             done.store(number, Ordering::SeqCst);
         }
-        is_over.store(true, Ordering::Relaxed);
     });
     let regions = connection.admin().regions(name("t")).expect("the table is there");
     assert!(regions.len() > 1, "regions were split meanwhile");

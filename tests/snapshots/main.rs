@@ -288,6 +288,7 @@ fn a_snapshot_under_load_has_one_moment_of_a_region() {
                 written.store(number + 1, Ordering::SeqCst);
             }
         });
+        let _end = testkit::SetOnDrop(&is_over);
         for round in 0..12 {
             let known = written.load(Ordering::SeqCst);
             snapshot(&connection, &format!("s{round}"), "t").expect("a snapshot");
@@ -299,7 +300,6 @@ fn a_snapshot_under_load_has_one_moment_of_a_region() {
                 assert_eq!(*row, format!("{number:08}"), "round {round}");
             }
         }
-        is_over.store(true, Ordering::Relaxed);
     });
 }
 

@@ -188,7 +188,8 @@ fn list(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::mpsc::{self, TryRecvError};
 
     use super::*;
 
@@ -267,46 +268,83 @@ mod tests {
         assert_eq!(image.read(&dir.join("moved")).unwrap(), large);
     }
 
+    /// A file that gets ten more bytes in the middle of every read.
+    #[derive(Debug, Default)]
+    struct WrittenWhileRead(AtomicU64);
+
+    impl ReadableFile for WrittenWhileRead {
+        fn length(&self) -> io::Result<u64> {
+            Ok(100)
+        }
+
+        fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+            assert_eq!((buffer.len(), offset), (100, 0));
+            let written = self.0.fetch_add(10, Ordering::Relaxed) as usize;
+            let middle = written + 5;
+            buffer[..written].fill(1);
+            buffer[middle..written + 10].fill(1);
+            Ok(())
+        }
+
+        fn map(&self) -> io::Result<FileBytes> {
+            unreachable!("it changes")
+        }
+    }
+
+    #[test]
+    fn a_copy_leaves_out_what_follows_a_gap() {
+        let file = WrittenWhileRead::default();
+        for complete in [10, 30] {
+            let Content::Bytes(copy) = copy_before_zeros(&file, 100).unwrap() else { panic!() };
+            assert_eq!(copy[..], [vec![1; complete], vec![0; 100 - complete]].concat());
+        }
+    }
+
+    /// A writer gets turns. In each it fills a log with records while images are taken.
     #[test]
     fn an_image_has_no_gap_in_a_log_that_is_written_ahead() {
+        const TURNS: u64 = 20;
         const RECORDS: u64 = 3_000;
         let dir = tempfile::tempdir().unwrap();
         let (dir, fs) = (dir.path(), crate::StdFileSystem);
-        let path = |number: u64| dir.join(format!("{number:04}"));
-        let (written, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
+        let written = AtomicU64::new(0);
+        let (turns, next_turn) = mpsc::channel::<u64>();
         std::thread::scope(|scope| {
-            scope.spawn(|| {
-                for number in 0.. {
-                    let mut log = fs.create_log(&path(number), true).unwrap();
-                    for record in number * RECORDS..(number + 1) * RECORDS {
+            let written = &written;
+            scope.spawn(move || {
+                for turn in next_turn {
+                    let mut log = fs.create_log(&dir.join(format!("{turn:04}")), true).unwrap();
+                    for record in turn * RECORDS..(turn + 1) * RECORDS {
                         log.write_all(&[record as u8 | 1; 100]).unwrap();
                         written.store(record + 1, Ordering::Release);
-                        if is_over.load(Ordering::Relaxed) {
-                            return;
-                        }
                     }
                     log.trim().unwrap();
                 }
             });
+            // They end the writer when they are dropped, also by a panic.
+            let turns = turns;
             let mut images = 0;
-            while images < 40 {
-                let before = written.load(Ordering::Acquire);
-                let way = [LargeFiles::Mapped, LargeFiles::Open][images % 2];
-                let Ok(image) = image(&fs, dir, &|_| ImagePart::Growing, way) else { continue };
-                let names = image.list_dir(dir).unwrap();
+            for turn in 0..TURNS {
+                turns.send(turn).unwrap();
                 let mut found = 0;
-                for (index, entry) in names.iter().enumerate() {
-                    let content = image.read(&dir.join(&entry.name)).unwrap();
-                    let zeros = content.iter().rev().take_while(|byte| **byte == 0).count();
-                    let records = &content[..content.len() - zeros];
-                    assert!(records.iter().all(|byte| *byte != 0), "a gap");
-                    assert!(index + 1 == names.len() || records.len() as u64 == RECORDS * 100);
-                    found += records.len() as u64 / 100;
+                while found < (turn + 1) * RECORDS {
+                    let before = written.load(Ordering::Acquire);
+                    let way = [LargeFiles::Mapped, LargeFiles::Open][images % 2];
+                    let image = image(&fs, dir, &|_| ImagePart::Growing, way).unwrap();
+                    let names = image.list_dir(dir).unwrap();
+                    found = 0;
+                    for (index, entry) in names.iter().enumerate() {
+                        let content = image.read(&dir.join(&entry.name)).unwrap();
+                        let zeros = content.iter().rev().take_while(|byte| **byte == 0).count();
+                        let records = &content[..content.len() - zeros];
+                        assert!(records.iter().all(|byte| *byte != 0), "a gap");
+                        assert!(index + 1 == names.len() || records.len() as u64 == RECORDS * 100);
+                        found += records.len() as u64 / 100;
+                    }
+                    assert!(found >= before, "{found} of {before}");
+                    images += 1;
                 }
-                assert!(found >= before, "{found} of {before}");
-                images += 1;
             }
-            is_over.store(true, Ordering::Relaxed);
         });
     }
 
@@ -321,16 +359,17 @@ mod tests {
         write(&disk, "/d/a/0", b"0");
         write(&disk, "/d/z/0", b"0");
         let mut log = disk.create(Path::new("/d/log/1")).unwrap();
-        let is_over = AtomicBool::new(false);
+        let (end, has_ended) = mpsc::channel::<()>();
         std::thread::scope(|scope| {
-            scope.spawn(|| {
+            let disk = &disk;
+            scope.spawn(move || {
                 for number in 1_u64.. {
-                    if is_over.load(Ordering::Relaxed) {
+                    if has_ended.try_recv() == Err(TryRecvError::Disconnected) {
                         break;
                     }
                     log.write_all(&number.to_be_bytes()).unwrap();
                     for dir in ["a", "z"] {
-                        write(&disk, &format!("/d/{dir}/{number}"), b"");
+                        write(disk, &format!("/d/{dir}/{number}"), b"");
                     }
                     let current = Path::new("/d/current");
                     disk.write_atomically(current, number.to_string().as_bytes()).unwrap();
@@ -342,11 +381,11 @@ mod tests {
                     std::thread::sleep(Duration::from_micros(300));
                 }
             });
-            let mut images = 0;
-            while images < 50 {
-                let way = [LargeFiles::Mapped, LargeFiles::Open][images % 2];
-                let Ok(image) = image(&disk, Path::new("/d"), &part, way) else { continue };
-                images += 1;
+            // It ends the writer when it is dropped, also by a panic.
+            let _end = end;
+            for index in 0..50 {
+                let way = [LargeFiles::Mapped, LargeFiles::Open][index % 2];
+                let image = image(disk, Path::new("/d"), &part, way).unwrap();
                 let current = image.read(Path::new("/d/current")).unwrap();
                 let current: u64 = String::from_utf8(current).unwrap().parse().unwrap();
                 for dir in ["a", "z"] {
@@ -356,7 +395,6 @@ mod tests {
                 let logged = image.file_length(Path::new("/d/log/1")).unwrap() / 8;
                 assert!((current..=current + 1).contains(&logged), "{current} {logged}");
             }
-            is_over.store(true, Ordering::Relaxed);
         });
     }
 }

@@ -5,8 +5,6 @@
 
 mod support;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use hblite::{ClockMode, ColumnFamilyDescriptor, ErrorKind, Get, Put, Scan, TableDescriptor};
 use hblite_server::TestServer;
 use hblite_wire::pb;
@@ -113,15 +111,12 @@ fn every_call_sees_one_state_while_others_rewind() {
     let name = create_table(&server, "t", &["m"]);
     let state = server.state();
     state.checkpoint("base").unwrap();
-    let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        for writer in 0..2 {
-            let (server, name, is_over) = (&server, &name, &is_over);
+        let writers = [0, 1].map(|writer| {
+            let (server, name) = (&server, &name);
             scope.spawn(move || {
                 let mut client = Client::data(server);
-                let mut round = 0;
-                while !is_over.load(Ordering::Acquire) {
-                    round += 1;
+                for round in 0..300 {
                     // Two cells of one row, each written and read in one call: both or none.
                     let row = format!("{writer}-{round}");
                     let mut both = put(&row, "a", "1");
@@ -138,12 +133,11 @@ fn every_call_sees_one_state_while_others_rewind() {
                     let cells = response.result.and_then(|result| result.associated_cell_count);
                     assert!(matches!(cells, None | Some(0) | Some(2)), "{cells:?}");
                 }
-            });
-        }
-        for _ in 0..20 {
+            })
+        });
+        while writers.iter().any(|writer| !writer.is_finished()) {
             state.rewind("base").unwrap();
         }
-        is_over.store(true, Ordering::Release);
     });
     state.rewind("base").unwrap();
     let table = server.connection().table("t").unwrap();

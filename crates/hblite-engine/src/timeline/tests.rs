@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::sync::mpsc::{self, TryRecvError};
+
 use hblite_model::{ColumnFamilyDescriptor, ErrorKind, Get, Put, Scan, TableDescriptor, TableName};
 
 use hblite_env::FileSystem as _;
@@ -129,17 +131,20 @@ fn writers_during_a_checkpoint_lose_nothing_that_was_acknowledged_before_it() {
     let timeline = open();
     create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
     let written = AtomicU64::new(0);
-    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let (end, has_ended) = mpsc::channel::<()>();
     hblite_env::thread::scope(|scope| {
-        scope.spawn(|| {
+        let (timeline, written) = (&timeline, &written);
+        scope.spawn(move || {
             for number in 0.. {
-                if is_over.load(Ordering::Acquire) {
+                if has_ended.try_recv() == Err(TryRecvError::Disconnected) {
                     break;
                 }
-                put(&timeline, &format!("{number:08}"), "x");
+                put(timeline, &format!("{number:08}"), "x");
                 written.store(number + 1, Ordering::Release);
             }
         });
+        // It ends the writer when it is dropped, also by a panic.
+        let _end = end;
         for round in 0..5 {
             let before = written.load(Ordering::Acquire);
             timeline.checkpoint("now").unwrap();
@@ -156,7 +161,6 @@ fn writers_during_a_checkpoint_lose_nothing_that_was_acknowledged_before_it() {
             // One more may have been written and not counted yet.
             assert!((before..=after + 1).contains(&rows), "{round}: {before} {rows} {after}");
         }
-        is_over.store(true, Ordering::Release);
     });
 }
 
