@@ -76,7 +76,7 @@ impl RowMarks {
         if self.row_and_family.as_ref().is_some_and(|common| **common != *row_and_family(key)) {
             return None;
         }
-        self.part(key).strip_prefix(&*self.shared).map(mark)
+        bytes::strip_prefix(self.part(key), &self.shared).map(mark)
     }
 
     /// The index of the last mark whose cell is certainly before `key`: `Some(None)` if there is no

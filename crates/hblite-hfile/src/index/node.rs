@@ -7,8 +7,6 @@
 //! Invariants: not empty; the blocks that it points to follow one another within the file, so that
 //! all nodes of a level together cannot have more entries than the file has blocks.
 
-use std::cmp::Ordering;
-
 use hblite_model::CellComparator;
 use hblite_model::bytes;
 use hblite_model::cell::key;
@@ -100,13 +98,10 @@ impl IndexNode {
             return Some((0, self.len()));
         }
         let row = key::row(key);
-        let head = &row[..row.len().min(self.shared_row.len())];
-        match head.cmp(&self.shared_row) {
-            Ordering::Less => return None,
-            Ordering::Greater => return Some((self.len(), self.len())),
-            Ordering::Equal => {}
-        }
-        let prefix = key::row_prefix(&row[head.len()..]);
+        let Some(rest) = bytes::strip_prefix(row, &self.shared_row) else {
+            return (row > &*self.shared_row).then(|| (self.len(), self.len()));
+        };
+        let prefix = key::row_prefix(rest);
         let low = self.prefixes.partition_point(|other| *other < prefix);
         let equal = self.prefixes[low..].partition_point(|other| *other == prefix);
         Some((low, low + equal))

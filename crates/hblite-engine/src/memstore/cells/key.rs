@@ -11,6 +11,7 @@
 
 use std::cmp::Ordering;
 
+use hblite_model::bytes;
 use hblite_model::cell::{CellComparator, key};
 
 use super::arena::CellPointer;
@@ -80,7 +81,7 @@ impl RowOrder {
         if self.comparator == CellComparator::Meta {
             return 0;
         }
-        match row.strip_prefix(&*self.shared) {
+        match bytes::strip_prefix(row, &self.shared) {
             Some(rest) => key::row_prefix(rest),
             None if row < &*self.shared => 0,
             None => u64::MAX,
