@@ -107,7 +107,7 @@ impl Description {
             let at = format!("/settings/{name}");
             same(&at, self.text(&at)?, found)?;
         }
-        let is_true = |key| reader.file_info(key).is_some_and(|value| value != [0]);
+        let is_true = |key| file_info::is_true(reader.file_info(key));
         // A file without tags does not show whether they would have been compressed.
         let compress_tags = self
             .flag("/settings/compress_tags")?

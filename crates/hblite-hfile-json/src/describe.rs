@@ -70,7 +70,7 @@ fn member(out: &mut dyn Write, name: &str, value: &Value) -> io::Result<()> {
 /// The settings that can be read from a file.
 fn settings(reader: &Arc<HFileReader>) -> Result<Value> {
     let (has_tags, has_mvcc) = reader.has_tags_and_mvcc();
-    let is_true = |key| reader.file_info(key).is_some_and(|value| value != [0]);
+    let is_true = |key| file_info::is_true(reader.file_info(key));
     let header = reader.block_headers().next().transpose()?.map(|(_, header)| header);
     let meta = reader.bloom_meta().or_else(|| reader.delete_family_bloom_meta());
     let mut scanner = HFileScanner::new(reader.clone()).with_block_use(BlockUse::Pass);

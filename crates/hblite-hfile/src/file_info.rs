@@ -49,6 +49,9 @@ pub const TIME_RANGE: &[u8] = b"TIMERANGE";
 pub const EARLIEST_PUT: &[u8] = b"EARLIEST_PUT_TS";
 /// Number of DeleteFamily and DeleteFamilyVersion cells: i64.
 pub const DELETE_FAMILY_COUNT: &[u8] = b"DELETE_FAMILY_COUNT";
+/// Number of delete markers of all kinds: u64. Only in store files that hblite wrote, and absent if
+/// there are none.
+pub const DELETE_MARKERS: &[u8] = b"HBLITE_DELETE_MARKERS";
 /// Name of the general Bloom filter's type.
 pub const BLOOM_FILTER_TYPE: &[u8] = b"BLOOM_FILTER_TYPE";
 /// Row prefix length of the filter: i32.
@@ -70,6 +73,11 @@ pub const EXCLUDE_FROM_MINOR_COMPACTION: &[u8] = b"EXCLUDE_FROM_MINOR_COMPACTION
 
 /// "The cells have an mvcc part": the value of [`KEY_VALUE_VERSION`].
 const KEY_VALUE_VERSION_WITH_MVCC: i32 = 1;
+
+/// Whether a bool, such as the value of [`MAJOR_COMPACTION`], is there and true.
+pub fn is_true(value: Option<&[u8]>) -> bool {
+    value.is_some_and(|value| value.first().is_some_and(|byte| *byte != 0))
+}
 
 /// A bool as HBase's `Bytes.toBytes(boolean)` writes it.
 pub(crate) fn bool_value(value: bool) -> Vec<u8> {

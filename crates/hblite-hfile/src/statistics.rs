@@ -25,6 +25,7 @@ pub(crate) struct Statistics {
     timestamp_max: i64,
     earliest_put: i64,
     family_deletes: u64,
+    pub(crate) delete_markers: u64,
 }
 
 impl Statistics {
@@ -41,6 +42,7 @@ impl Statistics {
             timestamp_max: -1,
             earliest_put: i64::MAX,
             family_deletes: 0,
+            delete_markers: 0,
         }
     }
 
@@ -73,6 +75,7 @@ impl Statistics {
             self.earliest_put = self.earliest_put.min(timestamp);
             return;
         }
+        self.delete_markers += u64::from(CellType::is_delete_code(code));
         // These delete everything from time 0 on.
         if code == CellType::DeleteColumn.code() || code == CellType::DeleteFamily.code() {
             self.timestamp_min = self.timestamp_min.min(0);

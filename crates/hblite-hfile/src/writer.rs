@@ -149,6 +149,11 @@ impl HFileWriter {
         self.meta_blocks.insert(name.to_vec(), content);
     }
 
+    /// Number of delete markers of all kinds so far.
+    pub fn delete_markers(&self) -> u64 {
+        self.statistics.delete_markers
+    }
+
     /// Number of cells so far.
     pub fn cells(&self) -> u64 {
         self.statistics.cells

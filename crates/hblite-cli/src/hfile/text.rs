@@ -60,7 +60,7 @@ pub(super) fn value_text(cell: &CellRef<'_>) -> String {
 
 /// A value of the file info: a number, a bool, a key, a range or bytes.
 pub(super) fn file_info_value(name: &[u8], value: &[u8]) -> String {
-    const NUMBERS: [&[u8]; 9] = [
+    const NUMBERS: [&[u8]; 10] = [
         file_info::AVG_KEY_LENGTH,
         file_info::AVG_VALUE_LENGTH,
         file_info::CREATE_TIME,
@@ -70,6 +70,7 @@ pub(super) fn file_info_value(name: &[u8], value: &[u8]) -> String {
         file_info::MAX_SEQUENCE_ID,
         file_info::EARLIEST_PUT,
         file_info::DELETE_FAMILY_COUNT,
+        file_info::DELETE_MARKERS,
     ];
     const BOOLS: [&[u8]; 4] = [
         file_info::MAJOR_COMPACTION,

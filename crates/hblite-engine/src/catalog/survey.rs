@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hblite_env::Env;
-use hblite_hfile::file_info::MAJOR_COMPACTION;
+use hblite_hfile::file_info::{MAJOR_COMPACTION, is_true};
 use hblite_model::{
     CellBuffer, CellComparator, CellRef, ErrorKind, META_ENCODED_NAME, RegionInfo, Result,
     RowResult, Scan, TableName,
@@ -127,8 +127,7 @@ impl CatalogSurvey {
             }
         }
         for file in &files {
-            let major = file.reader().file_info(MAJOR_COMPACTION);
-            self.has_forgotten |= major.is_some_and(|value| value != [0]);
+            self.has_forgotten |= is_true(file.reader().file_info(MAJOR_COMPACTION));
             for_each_cell(file, &mut |cell| self.note(cell))?;
         }
         let memory = memstore.scanners(u64::MAX).into_iter().map(SourceScanner::from);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_env::sync::MutexGuard;
-use hblite_hfile::file_info::MOB_FILE_REFS;
+use hblite_hfile::file_info::{DELETE_MARKERS, MOB_FILE_REFS};
 use hblite_hfile::{HFileWriter, StoreFileInfo};
 use hblite_model::{Error, Result};
 
@@ -50,6 +50,10 @@ impl Store {
                     let stamp = self.region_files.stamp();
                     let (key, origin) = stamp.origin(self.family.name(), &name);
                     writer.append_file_info(key, &origin);
+                    let markers = writer.delete_markers();
+                    if markers > 0 {
+                        writer.append_file_info(DELETE_MARKERS, &markers.to_be_bytes());
+                    }
                     if self.has_medium_objects {
                         // HBase's cleaner of mobdir reads this from every file of the family.
                         writer.append_file_info(MOB_FILE_REFS, mob::NO_REFERENCES);

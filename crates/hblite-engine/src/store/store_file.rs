@@ -192,6 +192,13 @@ impl StoreFile {
         self.half.is_some()
     }
 
+    /// The number of delete markers. HBase's files only say how many are of a whole family.
+    pub(crate) fn delete_markers(&self) -> u64 {
+        let value = self.reader.file_info(file_info::DELETE_MARKERS);
+        let markers = value.and_then(|value| value.try_into().ok()).map(u64::from_be_bytes);
+        markers.or_else(|| self.reader.delete_family_count()).unwrap_or(0)
+    }
+
     /// The sequence id up to which its cells, and those of earlier files, are in files.
     pub(crate) fn sequence_id_max(&self) -> u64 {
         self.loaded_id.unwrap_or_else(|| self.reader.max_sequence_id().unwrap_or(0))

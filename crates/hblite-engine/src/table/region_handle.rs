@@ -9,7 +9,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hblite_hfile::file_info::MAJOR_COMPACTION;
+use hblite_hfile::file_info::{MAJOR_COMPACTION, is_true};
 use hblite_model::bytes::to_string_binary;
 use hblite_model::{
     CellRef, CheckAndMutate, CheckAndMutateResult, Error, Exception, Get, Mutation, Nonce,
@@ -104,9 +104,7 @@ impl RegionHandle {
     /// none.
     pub fn major_compacted_at_ms(&self) -> Option<i64> {
         let files = self.region.stores().iter().flat_map(|store| store.files().to_vec());
-        let made = files.filter(|file| {
-            file.reader().file_info(MAJOR_COMPACTION).is_some_and(|value| value != [0])
-        });
+        let made = files.filter(|file| is_true(file.reader().file_info(MAJOR_COMPACTION)));
         made.filter_map(|file| file.reader().create_time()).min()
     }
 

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hblite_env::{Clock, Env, FileSystem, ManualClock, MemFileSystem};
-use hblite_model::{ColumnFamilyDescriptor, CompactRequest, FlushRequest, Put, TableDescriptor};
+use hblite_model::{
+    ColumnFamilyDescriptor, CompactRequest, Delete, FlushRequest, KeepDeletedCells, Mutation, Put,
+    RowResult, Scan, TableDescriptor,
+};
 
 use super::{DIR, env, name, options, rows, starts, table};
 use crate::store::CompactionTrigger;
@@ -132,6 +135,53 @@ fn stores_are_compacted_when_their_time_has_come() {
     // Nothing would change: one file, and no cell has expired.
     assert_eq!(round(8), (false, 1, 2));
     assert_eq!(round(8), (true, 1, 0));
+}
+
+/// What many delete markers hide is dropped soon, unless the family keeps deleted cells.
+#[test]
+fn a_store_with_many_delete_markers_is_compacted_once() {
+    const ROWS: usize = 12_000;
+    let options = EngineOptions { compaction_files_min: 10, ..options() };
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = Engine::open(env(fs), Path::new(DIR), options).unwrap();
+    let keeping = ColumnFamilyDescriptor::new("f").with_keep_deleted_cells(KeepDeletedCells::True);
+    for (table, family) in [("t", ColumnFamilyDescriptor::new("f")), ("keeping", keeping)] {
+        let descriptor = TableDescriptor::new(name(table)).with_family(family);
+        engine.procedures().create_table(&descriptor, &[]).unwrap();
+        let regions = engine.catalog().all_regions();
+        let region = regions.iter().find(|region| *region.info().table() == name(table)).unwrap();
+        let handle = engine.table(name(table));
+        let write = |mutations: Vec<Mutation>| {
+            handle.mutate_all(&mutations.iter().collect::<Vec<_>>()).unwrap();
+            engine.flush(name(table)).unwrap();
+        };
+        let put = |row| Put::new(format!("{row:05}")).add("f", "q", "v").as_mutation().clone();
+        let delete = |row| Delete::new(format!("{row:05}")).as_mutation().clone();
+        let compact = || {
+            let has_compacted = region.compact(CompactionTrigger::Background).unwrap();
+            let files = region.stores()[0].files();
+            (has_compacted, files.iter().map(|file| file.reader().entries()).sum())
+        };
+        write((0..ROWS).map(put).collect());
+        write((0..9_999).map(delete).collect());
+        assert_eq!(compact(), (false, 21_999), "{table}");
+        write((9_999..10_000).map(delete).collect());
+        if table == "keeping" {
+            assert_eq!(compact(), (false, 22_000));
+            continue;
+        }
+        assert_eq!(compact(), (true, 2_000));
+
+        write((0..10_000).map(put).collect());
+        let mut scanner = handle.scan(&Scan::new()).unwrap();
+        write((0..10_000).map(delete).collect());
+        assert_eq!(compact(), (true, 2_000));
+        write(vec![delete(0)]);
+        assert_eq!(compact(), (false, 2_001));
+        let mut row = RowResult::default();
+        let seen = std::iter::from_fn(|| scanner.next_row(&mut row).unwrap().then_some(())).count();
+        assert_eq!(seen, ROWS, "a scanner from before still reads the old files");
+    }
 }
 
 fn file_count(engine: &Arc<Engine>, table: &str) -> usize {

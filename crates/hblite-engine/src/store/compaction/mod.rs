@@ -24,9 +24,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use hblite_env::sync::MutexGuard;
-use hblite_hfile::file_info::EXCLUDE_FROM_MINOR_COMPACTION;
+use hblite_hfile::file_info::{EXCLUDE_FROM_MINOR_COMPACTION, MAJOR_COMPACTION, is_true};
 use hblite_hfile::{BlockUse, StoreFileInfo};
-use hblite_model::{CompactionKind, Result};
+use hblite_model::{CompactionKind, KeepDeletedCells, Result};
 
 use self::pace::wait_after;
 pub(crate) use self::settings::CompactionSettings;
@@ -39,6 +39,13 @@ use crate::pace::Pace;
 
 /// Five days.
 const SEQUENCE_IDS_KEPT_MS: i64 = 5 * 24 * 60 * 60 * 1000;
+/// A store with fewer delete markers is not compacted because of them: a scan passes this many in
+/// less than a millisecond.
+const MARKERS_MIN: u64 = 10_000;
+/// A store is compacted once it has a delete marker for this many cells. Each marker hides a cell
+/// or more, so at least half of what the compaction reads need not be written, and deleting a whole
+/// store bit by bit rewrites each cell twice at most.
+const CELLS_PER_MARKER_MAX: u64 = 4;
 /// How many bytes a compaction writes between two checks whether to stop or to wait.
 const BYTES_BETWEEN_LOOKS: u64 = 256 << 10;
 
@@ -118,8 +125,10 @@ impl Store {
         }
         // Halves of a parent's files are rewritten as soon as possible, so that the parent can be
         // removed.
-        let is_due =
-            || trigger == CompactionTrigger::Background && self.is_major_compaction_due(files);
+        let is_due = || {
+            trigger == CompactionTrigger::Background
+                && (self.is_major_compaction_due(files) || self.has_many_markers(files))
+        };
         // Values in other files are brought into the store's own, so that other readers find them.
         let is_incomplete = |file: &Arc<StoreFile>| file.mob_files().is_some();
         let has_references = files.iter().any(|file| file.is_reference() || is_incomplete(file));
@@ -149,6 +158,20 @@ impl Store {
             time_to_live != i64::MAX && first < now.saturating_sub(time_to_live)
         });
         files.len() > 1 || has_expired
+    }
+
+    /// Whether there are so many delete markers that all files should be compacted now, which drops
+    /// them and what they hide. Those in the result of a major compaction do not count: what kept
+    /// them may keep them again, and the store would be compacted without end.
+    fn has_many_markers(&self, files: &[Arc<StoreFile>]) -> bool {
+        let keeps_deleted_cells = self.scan_info.keep_deleted_cells != KeepDeletedCells::False;
+        if keeps_deleted_cells || self.compaction_settings.major_period_ms.is_none() {
+            return false;
+        }
+        let is_newer = |file: &&Arc<StoreFile>| !is_true(file.reader().file_info(MAJOR_COMPACTION));
+        let markers: u64 = files.iter().filter(is_newer).map(|file| file.delete_markers()).sum();
+        let cells: u64 = files.iter().map(|file| file.reader().entries()).sum();
+        markers >= MARKERS_MIN && markers >= cells / CELLS_PER_MARKER_MAX
     }
 
     /// How fast a compaction may write: without limit if a caller waits for it, or if there are so
@@ -252,6 +275,5 @@ fn unneeded_sequence_id_max(files: &[Arc<StoreFile>], now: i64) -> Option<u64> {
 
 /// Whether minor compactions leave the file alone.
 fn is_for_major_compactions_only(file: &StoreFile) -> bool {
-    let value = file.reader().file_info(EXCLUDE_FROM_MINOR_COMPACTION);
-    value.is_some_and(|value| value.first().is_some_and(|byte| *byte != 0))
+    is_true(file.reader().file_info(EXCLUDE_FROM_MINOR_COMPACTION))
 }
