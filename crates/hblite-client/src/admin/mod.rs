@@ -72,6 +72,11 @@ impl Admin {
                     if error.clears_location() {
                         *self.master.lock() = None;
                     }
+                    // No attempt helps: the region of a table's medium objects is in service
+                    // nowhere, and the master has no others.
+                    if error.is_not_serving() {
+                        return Err(error.into());
+                    }
                     retries.after(error).await?;
                 }
             }

@@ -117,6 +117,13 @@ impl Admin {
             let message = format!("Can not merge only {} region", regions.len());
             return Err(Error::illegal_argument(message));
         }
+        let known = self.read_meta(&Scan::new().with_family("info")).await?;
+        for name in regions.iter().map(|name| encoded_name(name)) {
+            if !known.iter().any(|region| region.encoded_name() == name) {
+                let message = format!("Can't invoke merge on unknown region {name}");
+                return Err(Error::new(Exception::UnknownRegion, message));
+            }
+        }
         let (nonce_group, nonce) = self.nonce();
         let specifier = |name: &&str| pb::RegionSpecifier {
             r#type: ENCODED_NAME,

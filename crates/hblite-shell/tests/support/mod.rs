@@ -1,4 +1,4 @@
-//! A shell on a store in memory, with a clock that the test controls.
+//! A shell on a store in memory, with a clock that the test controls, or on a cluster.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(dead_code, reason = "not every test needs all of it")]
@@ -31,9 +31,13 @@ impl Write for Transcript {
     }
 }
 
+/// The variable with the URL of a cluster.
+const CONNECT: &str = "HBLITE_SHELL_CONNECT";
+
 /// A store whose clock is stopped, and a shell on it. Nothing is compacted unless a command says
 /// so.
 pub(crate) struct Session {
+    /// Of the store; a cluster does not follow it.
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) connection: Connection,
     pub(crate) transcript: Transcript,
@@ -47,7 +51,16 @@ impl Session {
         let clock = Arc::new(ManualClock::new(start_ms));
         let engine = EngineOptions::default().with_compaction_enabled(false);
         let options = Options::new().clock(clock.clone()).engine(engine);
-        let connection = options.open_in_memory().unwrap();
+        Self::on(options.open_in_memory().unwrap(), clock, step_ms)
+    }
+
+    /// On the cluster that [`CONNECT`] names; `None` if it names none.
+    pub(crate) fn on_cluster() -> Option<Self> {
+        let url = std::env::var(CONNECT).ok()?;
+        Some(Self::on(connect(&url), Arc::new(ManualClock::new(0)), 0))
+    }
+
+    fn on(connection: Connection, clock: Arc<ManualClock>, step_ms: i64) -> Self {
         let transcript = Transcript::default();
         let shell = shell(&clock, &connection, &transcript);
         Self { clock, connection, transcript, shell, step_ms }
@@ -65,10 +78,28 @@ impl Session {
     }
 }
 
+pub(crate) fn is_on_cluster() -> bool {
+    std::env::var_os(CONNECT).is_some()
+}
+
+#[cfg(feature = "cluster")]
+fn connect(url: &str) -> Connection {
+    hblite::connect(url).unwrap()
+}
+
+#[cfg(not(feature = "cluster"))]
+fn connect(_: &str) -> Connection {
+    panic!("{CONNECT} needs --features cluster")
+}
+
 fn shell(clock: &Arc<ManualClock>, connection: &Connection, out: &Transcript) -> Shell {
     let clock = Arc::clone(clock);
-    let options = ShellOptions::default()
-        .with_user("root".to_owned())
-        .with_sleep(move |duration| clock.advance(duration.as_millis() as i64));
+    let options =
+        ShellOptions::default().with_user("root".to_owned()).with_sleep(move |duration| {
+            match is_on_cluster() {
+                true => std::thread::sleep(duration),
+                false => clock.advance(duration.as_millis() as i64),
+            }
+        });
     Shell::new(connection.clone(), Box::new(out.clone()), options)
 }

@@ -8,7 +8,6 @@ use hblite_model::filter::{FilterState, RowVerdict};
 use hblite_model::{Direction, Error, Exception, Result, RowPart};
 
 use super::{CellSink, JUDGED_CELL_WORK, PausedRow, RegionScanner, RegionStep, RowBudget, RowStep};
-use crate::invariants::ARE_CHECKED;
 use crate::store::key_value_scanner::KeyValueScanner;
 use crate::store::store_scanner::StoreScanner;
 
@@ -121,7 +120,6 @@ impl<S: KeyValueScanner> RegionScanner<S> {
 
     /// Finds the first row.
     pub(super) fn find_row(&mut self) -> bool {
-        let before = ARE_CHECKED.then(|| self.row.clone());
         let mut is_found = false;
         for store in &mut self.stores {
             let Some(row) = store.row() else {
@@ -133,10 +131,6 @@ impl<S: KeyValueScanner> RegionScanner<S> {
                 self.row.extend_from_slice(row);
                 is_found = true;
             }
-        }
-        if let Some(before) = before.filter(|before| is_found && !before.is_empty()) {
-            let order = self.direction.apply(self.comparator.compare_rows(&before, &self.row));
-            assert!(order.is_le(), "a scan goes in one direction: {before:?} to {:?}", self.row);
         }
         is_found
     }
