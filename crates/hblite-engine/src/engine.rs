@@ -119,13 +119,9 @@ impl Engine {
         let wal_options = WalOptions { are_segments_mapped, ..options.wal.clone() };
         let wal = Wal::open(&env, &wal_dir, wal_options, recovery)?;
         wal.watch(Arc::downgrade(lock), layout.lock_file());
-        if recovery.is_new() {
-            // Its segments will name the store: if a power cut changed the id, they would no longer
-            // belong to it.
-            wal.sync_first(layout.marker_file());
-        }
-        let (version_file, in_use) = layout.in_use_mark();
-        wal.write_first(version_file, in_use);
+        // Its segments name the store: if a power cut changed the id, they would no longer belong
+        // to it.
+        wal.begin_with(layout.root_files());
         let (sender, receiver) = chore_channel();
         let context = Arc::new(EngineContext {
             env,

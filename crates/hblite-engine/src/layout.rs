@@ -42,6 +42,7 @@ mod tests;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hblite_env::FileSystem;
 use hblite_env::sync::Mutex;
@@ -53,7 +54,7 @@ pub(crate) use self::own::{Shape, foreign_entry, is_hex_name, is_region_name};
 pub(crate) use self::recognition::{Place, Tolerance, recognize};
 pub(crate) use self::removal::Retired;
 pub(crate) use self::rewind::{Kept, NewContents};
-pub(crate) use self::root::RootFile;
+pub(crate) use self::root::{RootFile, RootFiles};
 pub use self::store_id::StoreId;
 
 /// Names of files in the root.
@@ -110,14 +111,16 @@ pub(crate) struct Layout {
     store_id: StoreId,
     /// Directories whose own names are known to be durable.
     durable: Mutex<HashSet<PathBuf>>,
-    /// What is known about the marker.
-    marker: Mutex<MarkerState>,
+    /// What is known about the files in the root.
+    root_state: Arc<Mutex<RootState>>,
 }
 
-/// What this process knows about the marker.
+/// What this process knows about the files in the root.
 #[derive(Debug, Default)]
-struct MarkerState {
+struct RootState {
+    /// Whether the marker is durable.
     is_durable: bool,
+    /// What the marker says.
     catalog_has_files: bool,
     /// Whether HBase is prevented from starting on the directory.
     is_in_use: bool,
@@ -130,16 +133,15 @@ impl Layout {
             root: root.to_path_buf(),
             store_id: StoreId::NIL,
             durable: Mutex::default(),
-            marker: Mutex::default(),
+            root_state: Arc::default(),
         }
     }
 
     /// The same layout, of a copy of the store that nothing has been done to.
     pub(crate) fn unused_copy(&self) -> Self {
-        let catalog_has_files = self.marker.lock().catalog_has_files;
-        let marker = MarkerState { catalog_has_files, ..MarkerState::default() };
         let copy = Self::new(&self.root).with_store_id(self.store_id);
-        Self { marker: Mutex::new(marker), ..copy }
+        copy.root_state.lock().catalog_has_files = self.root_state.lock().catalog_has_files;
+        copy
     }
 
     /// The same layout, of the store with this id.

@@ -155,6 +155,13 @@ pub trait FileSystem: Send + Sync + Debug {
 
     /// Writes a small file so that after a crash the old or the new content is there, never a mix.
     fn write_atomically(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        self.replace(path, content)?;
+        path.parent().map_or(Ok(()), |parent| self.sync_dir(parent))
+    }
+
+    /// Like [`FileSystem::write_atomically`], but a power cut may still leave the old content until
+    /// the directory is synced.
+    fn replace(&self, path: &Path, content: &[u8]) -> io::Result<()> {
         let mut temporary = path.as_os_str().to_owned();
         temporary.push(".tmp");
         let temporary = PathBuf::from(temporary);
@@ -165,11 +172,7 @@ pub trait FileSystem: Send + Sync + Debug {
         file.write_all(content)?;
         file.sync()?;
         drop(file);
-        self.rename(&temporary, path)?;
-        match path.parent() {
-            Some(parent) => self.sync_dir(parent),
-            None => Ok(()),
-        }
+        self.rename(&temporary, path)
     }
 }
 

@@ -61,8 +61,6 @@ impl Procedures<'_> {
         parallel::for_each(&self.all_regions(), |region| region.flush().map(drop))?;
         let procedure = self.begin_procedure()?;
         let hold = context.wal.hold_segments();
-        // The copy has a log, which HBase cannot read.
-        context.layout.mark_in_use(context.env.fs.as_ref())?;
         target.add_root_files(&context.layout)?;
         let entries: Vec<Arc<TableEntry>> =
             self.tables.read().values().filter_map(|slot| slot.entry().ok()).collect();

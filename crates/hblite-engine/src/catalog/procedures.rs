@@ -54,7 +54,7 @@ impl Procedures<'_> {
         self.context.check_not_read_only()?;
         self.context.wal.check()?;
         self.meta.check()?;
-        self.context.layout.make_root_durable(self.context.env.fs.as_ref())?;
+        self.context.layout.begin_use(self.context.env.fs.as_ref())?;
         Ok(guard)
     }
 

@@ -11,7 +11,7 @@
 //!
 //! A creation writes `LOCK`, the three files above, and empty directories, and syncs none of them:
 //! a power cut may leave any of them, with a part of the content or zeros. No other file exists
-//! before the marker is durable (see [`Layout::make_root_durable`]). An unmarked store is one from
+//! before the marker is durable (see [`super::RootFiles::begin_use`]). An unmarked store is one from
 //! before the marker; it gets one at its next open.
 //!
 //! A log in a subdirectory of `WALs/`, where HBase keeps the logs of a server, is refused in any

@@ -2,12 +2,14 @@
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use hblite_env::sync::Mutex;
 use hblite_env::{Env, FileLock, FileSystem};
 use hblite_model::protobuf::{self, MessageWriter};
 use hblite_model::{Error, Exception, RegionInfo, Result};
 
-use super::{ID_FILE, Layout, MARKER_FILE, Marker, Place, StoreId, VERSION_FILE};
+use super::{ID_FILE, Layout, MARKER_FILE, Marker, Place, RootState, StoreId, VERSION_FILE};
 
 /// The version of HBase's layout.
 const VERSION: &str = "8";
@@ -177,7 +179,7 @@ impl Layout {
     /// Writes the files and directories that every store has, if they are missing. The caller holds
     /// the lock; `place` is the result of [`super::recognize`], and the layout has the store's id.
     ///
-    /// Nothing is synced: see [`Layout::make_root_durable`].
+    /// Nothing is synced: see [`RootFiles::begin_use`].
     ///
     /// # Errors
     /// `Io`.
@@ -205,7 +207,7 @@ impl Layout {
             &id_content.finish_with_magic(),
             is_known,
         )?;
-        self.marker.lock().catalog_has_files = marker.catalog_has_files;
+        self.root_state.lock().catalog_has_files = marker.catalog_has_files;
         Ok(())
     }
 
@@ -222,45 +224,26 @@ impl Layout {
         Ok(Marker { store_id, catalog_has_files })
     }
 
-    /// Makes the marker survive a power cut, and with it the names next to it. Called before
-    /// anything except [`Layout::prepare`] creates files or directories, so a directory without a
-    /// complete marker holds nothing of value. Once per process.
+    /// The files that say which store this is, and who may start on it.
+    pub(crate) fn root_files(&self) -> RootFiles {
+        RootFiles {
+            root: self.root.clone(),
+            marker: self.marker_file(),
+            version: self.version_file(),
+            state: Arc::clone(&self.root_state),
+        }
+    }
+
+    /// [`RootFiles::begin_use`]. The names of the directories that [`Layout::prepare`] creates are
+    /// durable, too.
     ///
     /// # Errors
     /// `Io`.
-    pub(crate) fn make_root_durable(&self, fs: &dyn FileSystem) -> Result<()> {
-        let mut state = self.marker.lock();
-        if state.is_durable {
-            return Ok(());
-        }
-        let path = self.marker_file();
-        // An earlier process may have failed to sync it.
-        fs.rewrite(&path, 0).map_err(|error| Error::io("cannot sync", &path, error))?;
-        let root = &self.root;
-        fs.sync_dir(root).map_err(|error| Error::io("cannot sync directory", root, error))?;
-        state.is_durable = true;
-        Ok(())
-    }
-
-    /// What [`Layout::mark_in_use`] writes, for the log to write before its first segment.
-    pub(crate) fn in_use_mark(&self) -> (PathBuf, Vec<u8>) {
-        (self.version_file(), version_content(VERSION_IN_USE))
-    }
-
-    /// Prevents HBase from starting on the directory, durably. Called before a file is written that
-    /// HBase would take for a part of a table, and before the first record of the log. Once per
-    /// process.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub(crate) fn mark_in_use(&self, fs: &dyn FileSystem) -> Result<()> {
-        let mut state = self.marker.lock();
-        if !state.is_in_use {
-            let (path, content) = self.in_use_mark();
-            fs.write_atomically(&path, &content)
-                .map_err(|error| Error::io("cannot write", &path, error))?;
-            state.is_in_use = true;
-        }
+    pub(crate) fn begin_use(&self, fs: &dyn FileSystem) -> Result<()> {
+        self.root_files().begin_use(fs).map_err(|(path, e)| Error::io("cannot write", &path, e))?;
+        // Neither is created later.
+        let durable = [self.data_dir(), self.wal_dir()].into_iter();
+        self.durable.lock().extend(durable.filter(|dir| fs.exists(dir).unwrap_or(false)));
         Ok(())
     }
 
@@ -274,7 +257,7 @@ impl Layout {
             fs.write_atomically(&path, &version_content(VERSION))
                 .map_err(|error| Error::io("cannot write", &path, error))?;
         }
-        self.marker.lock().is_in_use = false;
+        self.root_state.lock().is_in_use = false;
         Ok(())
     }
 
@@ -284,7 +267,7 @@ impl Layout {
     /// # Errors
     /// `Io`.
     pub(crate) fn note_catalog_files(&self, fs: &dyn FileSystem) -> Result<()> {
-        let mut state = self.marker.lock();
+        let mut state = self.root_state.lock();
         if state.catalog_has_files {
             return Ok(());
         }
@@ -298,7 +281,7 @@ impl Layout {
 
     /// Whether hbase:meta is known to have had a store file.
     pub(crate) fn is_catalog_in_files(&self) -> bool {
-        self.marker.lock().catalog_has_files
+        self.root_state.lock().catalog_has_files
     }
 
     /// Whether the families of hbase:meta that rows are read from have store files.
@@ -317,6 +300,49 @@ impl Layout {
             }
         }
         Ok(true)
+    }
+}
+
+/// The files that say which store this is, and who may start on it.
+#[derive(Debug)]
+pub(crate) struct RootFiles {
+    root: PathBuf,
+    marker: PathBuf,
+    version: PathBuf,
+    state: Arc<Mutex<RootState>>,
+}
+
+impl RootFiles {
+    /// Makes the marker survive a power cut, and with it the names next to it, and prevents HBase
+    /// from starting on the directory. Called before anything except [`Layout::prepare`] creates
+    /// files or directories that must survive, so a directory without a complete marker holds
+    /// nothing of value. Once per process.
+    ///
+    /// # Errors
+    /// The file that could not be written, and why. The call can be repeated.
+    pub(crate) fn begin_use(
+        &self,
+        fs: &dyn FileSystem,
+    ) -> std::result::Result<(), (PathBuf, io::Error)> {
+        let mut state = self.state.lock();
+        if state.is_durable && state.is_in_use {
+            return Ok(());
+        }
+        let failed = |path: &Path| {
+            let path = path.to_path_buf();
+            |error| (path, error)
+        };
+        if !state.is_in_use {
+            let content = version_content(VERSION_IN_USE);
+            fs.replace(&self.version, &content).map_err(failed(&self.version))?;
+        }
+        if !state.is_durable {
+            // An earlier process may have failed to sync it.
+            fs.rewrite(&self.marker, 0).map_err(failed(&self.marker))?;
+        }
+        fs.sync_dir(&self.root).map_err(failed(&self.root))?;
+        (state.is_durable, state.is_in_use) = (true, true);
+        Ok(())
     }
 }
 
@@ -344,17 +370,16 @@ fn version_content(version: &str) -> Vec<u8> {
 }
 
 fn decode_version(path: &Path, content: &[u8]) -> Result<Option<Usage>> {
-    let expected = version_content(VERSION);
-    if content == expected {
-        return Ok(Some(Usage::Free));
+    let known = [(VERSION, Usage::Free), (VERSION_IN_USE, Usage::InUse)];
+    let known = known.map(|(version, usage)| (version_content(version), usage));
+    if let Some((_, usage)) = known.iter().find(|(whole, _)| content == whole) {
+        return Ok(Some(*usage));
     }
-    if content == version_content(VERSION_IN_USE) {
-        return Ok(Some(Usage::InUse));
+    let is_part = |whole: &[u8]| whole.starts_with(content) || is_zeros(content, whole.len());
+    match known.iter().any(|(whole, _)| is_part(whole)) {
+        true => Ok(None),
+        false => Err(unknown_version(path, content)),
     }
-    if expected.starts_with(content) || is_zeros(content, expected.len()) {
-        return Ok(None);
-    }
-    Err(unknown_version(path, content))
 }
 
 fn decode_id(path: &Path, content: &[u8]) -> Result<Option<StoreId>> {

@@ -42,7 +42,8 @@ impl Store {
         write: impl FnOnce(&mut HFileWriter) -> Result<Option<StoreFileInfo>>,
     ) -> Result<Option<NewFile>> {
         let fs = self.context.env.fs.as_ref();
-        self.context.layout.mark_in_use(fs)?;
+        // HBase would take the file for a part of a table.
+        self.context.layout.begin_use(fs)?;
         let (temporary, name) = self.temporary_file()?;
         let written = HFileWriter::create(fs, &temporary, self.writer_options(has_tags)).and_then(
             |mut writer| match write(&mut writer)? {

@@ -90,7 +90,7 @@ use self::replay::FoundLog;
 use self::segment::segment_path;
 use self::syncer::{Goal, Syncer};
 use self::writer::{Previous, Tail};
-use crate::layout::{Layout, StoreId};
+use crate::layout::{Layout, RootFiles, StoreId};
 
 /// The position of an appended record, to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -200,14 +200,9 @@ impl Wal {
         self.syncer.watch.watch(lock, path);
     }
 
-    /// Makes `file` durable before the log gets its next segment.
-    pub fn sync_first(&self, file: PathBuf) {
-        self.syncer.sync_first(file);
-    }
-
-    /// Writes a file, durably and in one step, before this process creates its first segment.
-    pub fn write_first(&self, path: PathBuf, content: Vec<u8>) {
-        self.syncer.write_first(path, content);
+    /// Makes the files of the store's root durable before this process creates its first segment.
+    pub(crate) fn begin_with(&self, root: RootFiles) {
+        self.syncer.begin_with(root);
     }
 
     /// The region of this encoded name, for appends.

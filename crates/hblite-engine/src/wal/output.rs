@@ -18,6 +18,7 @@ use hblite_env::{Env, WritableFile};
 use super::head::{Head, HeadState};
 use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader, segment_path};
 use super::writer::{Previous, Roll, Unwritten};
+use crate::layout::RootFiles;
 
 /// What failed.
 #[derive(Debug, Clone)]
@@ -134,12 +135,12 @@ pub(super) struct Output {
     /// be durable before the next segment is. That process may have failed to sync them, so they
     /// are written again.
     pub(super) found: Vec<(PathBuf, u64)>,
-    /// Whether the log has a head. If not, the name of its directory may not be durable.
-    pub(super) has_head: bool,
+    /// Whether the name of the log's directory is durable.
+    pub(super) is_dir_durable: bool,
     /// See [`hblite_env::FileSystem::create_log`].
     pub(super) are_segments_mapped: bool,
-    /// A file that must have this content, durably, before there is a segment of this process.
-    pub(super) first: Option<(PathBuf, Vec<u8>)>,
+    /// What must be durable before there is a segment of this process.
+    pub(super) root: Option<RootFiles>,
 }
 
 impl Output {
@@ -174,9 +175,9 @@ impl Output {
             }
             assert_eq!(*written, *buffer_index, "each record has a segment");
             self.sync_found(env)?;
-            self.write_first(env)?;
+            self.begin_use(env)?;
             self.segment = Some(self.create(env, dir, header)?);
-            self.has_head = true;
+            self.is_dir_durable = true;
         }
         let rest = &unwritten.bytes[*written..];
         match &mut self.segment {
@@ -187,11 +188,13 @@ impl Output {
         Ok(())
     }
 
-    fn write_first(&mut self, env: &Env) -> Outcome<()> {
-        if let Some((path, content)) = &self.first {
-            let written = env.fs.write_atomically(path, content);
-            written.map_err(|error| Failure::undone("write", path, &error))?;
-            self.first = None;
+    fn begin_use(&mut self, env: &Env) -> Outcome<()> {
+        if let Some(root) = &self.root {
+            let begun = root.begin_use(env.fs.as_ref());
+            begun.map_err(|(path, error)| Failure::undone("write", &path, &error))?;
+            // The log was opened, and its directory created, before that.
+            self.is_dir_durable = true;
+            self.root = None;
         }
         Ok(())
     }
@@ -230,7 +233,7 @@ impl Output {
         let mut file = fs.create_log(path, self.are_segments_mapped).map_err(undone)?;
         file.write_all(&header.encode()).and_then(|()| file.sync()).map_err(undone)?;
         fs.sync_dir(dir).map_err(unnamed)?;
-        if let Some(parent) = dir.parent().filter(|_| !self.has_head) {
+        if let Some(parent) = dir.parent().filter(|_| !self.is_dir_durable) {
             fs.sync_dir(parent).map_err(unnamed)?;
         }
         head.prepare(fs, dir).and_then(|mut file| file.sync()).map_err(undone)?;

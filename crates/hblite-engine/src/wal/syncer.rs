@@ -34,6 +34,7 @@ use super::output::{Failure, Outcome, Output, Unsynced};
 use super::segment::{LogPosition, segment_path};
 use super::watch::Watch;
 use super::writer::{Context, EARLY_SYNC_BYTES, Tail, Unwritten};
+use crate::layout::RootFiles;
 
 /// A buffer larger than this is freed after use.
 const SPARE_BUFFER_MAX: usize = 4 << 20;
@@ -417,19 +418,14 @@ impl Syncer {
         let paths =
             starts.into_iter().map(|start| (segment_path(&self.dir, start.segment), start.offset));
         let output = &mut self.io.lock().output;
-        output.has_head = has_head;
+        output.is_dir_durable = has_head;
         output.are_segments_mapped = are_segments_mapped;
         output.found.extend(paths);
     }
 
-    /// Makes the next sync, and the next segment, begin with a sync of `file`.
-    pub(super) fn sync_first(&self, file: PathBuf) {
-        self.io.lock().output.found.push((file, 0));
-    }
-
-    /// Makes the next segment begin with this write of a file.
-    pub(super) fn write_first(&self, path: PathBuf, content: Vec<u8>) {
-        self.io.lock().output.first = Some((path, content));
+    /// Makes the next segment begin with these files.
+    pub(super) fn begin_with(&self, root: RootFiles) {
+        self.io.lock().output.root = Some(root);
     }
 
     /// Makes everything durable, including existing segments.
