@@ -116,8 +116,10 @@ impl FileSystem for StdFileSystem {
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         match file.try_lock() {
             Ok(()) => {
-                file.set_len(0)?;
+                // Not through an empty file: that frees its block, and some file systems then wait
+                // for the disk.
                 file.write_all(holder.as_bytes())?;
+                file.set_len(holder.len() as u64)?;
                 let place = Place::of(&file, path)?;
                 Ok(Box::new(StdFileLock { _file: file, place }))
             }

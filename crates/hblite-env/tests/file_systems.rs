@@ -48,6 +48,20 @@ fn a_link_outlives_the_first_name_and_takes_no_name_that_is_there() {
 }
 
 #[test]
+fn a_lock_names_its_holder_and_nobody_else() {
+    on_each(|fs, dir| {
+        let path = dir.join("LOCK");
+        for holder in ["process 1234567", "process 8", "process 90"] {
+            let lock = fs.lock(&path, holder).unwrap();
+            let refused = fs.lock(&path, "another").unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::WouldBlock, "{fs:?}");
+            assert_eq!(refused.to_string(), holder, "{fs:?}");
+            drop(lock);
+        }
+    });
+}
+
+#[test]
 fn a_file_is_in_place_until_its_path_leads_elsewhere() {
     on_each(|fs, dir| {
         let store = dir.join("store");

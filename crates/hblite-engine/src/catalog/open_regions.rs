@@ -36,6 +36,10 @@ pub(super) fn open_all(
     let open = |part: &[(RegionRow, Arc<TableDescriptor>)]| -> Result<Vec<Arc<Region>>> {
         part.iter().map(|(row, descriptor)| open_region(context, row, descriptor)).collect()
     };
+    if opening.len() <= REGIONS_PER_THREAD_MIN {
+        return open(opening);
+    }
+    // This reads several files on Linux.
     let thread_count = hblite_env::thread::available_parallelism().map_or(1, |count| count.get());
     let part_size = opening.len().div_ceil(thread_count).max(REGIONS_PER_THREAD_MIN);
     if opening.len() <= part_size {

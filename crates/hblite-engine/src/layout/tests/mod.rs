@@ -72,6 +72,37 @@ fn a_new_store_has_id_version_and_marker() {
 }
 
 #[test]
+fn hbase_is_kept_away_durably_with_one_sync_of_the_directory() {
+    let fs = CrashFileSystem::new();
+    let env = Env::in_memory().with_fs(std::sync::Arc::new(fs.clone()));
+    let layout = Layout::new(Path::new("/d"));
+    let id = enter(&env, &layout).unwrap();
+    let count = fs.operation_count();
+    layout.begin_use(&fs).unwrap();
+    // A new file, its content, sync and name; the marker; the directory.
+    assert_eq!(fs.operation_count(), count + 6);
+    layout.begin_use(&fs).unwrap();
+    layout.root_files().begin_use(&fs).unwrap();
+    assert_eq!(fs.operation_count(), count + 6);
+    let after = fs.after_power_cut(0);
+    assert_eq!(layout.read_version(&after).unwrap(), RootFile::Whole(root::Usage::InUse));
+    assert_eq!(layout.read_marker(&after).unwrap().whole().map(|m| m.store_id), Some(id));
+    // Both directories have names that survive.
+    assert!([layout.data_dir(), layout.wal_dir()].iter().all(|dir| after.exists(dir).unwrap()));
+    layout.make_durable(&fs, &layout.data_dir()).unwrap();
+    assert_eq!(fs.operation_count(), count + 6);
+    // Whatever a power cut leaves of the file before it has its name is no version of others.
+    let content = fs.read(&layout.version_file()).unwrap();
+    for length in 0..content.len() {
+        for left in [content[..length].to_vec(), vec![0; length]] {
+            fs.write_atomically(&layout.version_file(), &left).unwrap();
+            let found = layout.read_version(&fs).unwrap();
+            assert!(matches!(found, RootFile::Unfinished | RootFile::Whole(_)), "{left:?}");
+        }
+    }
+}
+
+#[test]
 fn other_versions_are_refused() {
     let env = Env::in_memory();
     let layout = Layout::new(Path::new("/d"));
