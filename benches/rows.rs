@@ -201,6 +201,19 @@ impl Run {
                 });
             }
         }
+        if self.wants("open") {
+            let store = self.store();
+            store.load((0..SIZES.cells).map(mix));
+            store.settle();
+            store.connection.clone().close().expect("a store that closes");
+            self.time("open", 9, || {
+                let began = Instant::now();
+                let connection = open(&self.dir, FLUSH_SIZE_BYTES);
+                let elapsed = began.elapsed();
+                connection.close().expect("a store that closes");
+                elapsed
+            });
+        }
         if self.wants("recover") {
             let store = self.store();
             store.load((0..SIZES.logged_cells).map(mix));
