@@ -53,9 +53,9 @@ mod system {
         file.metadata().map(|found| (found.dev(), found.ino()))
     }
 
-    /// On Linux, without the times of the file. Once they have been asked for, the next write has to
-    /// give the file a new one, and on ext4 without a journal every `fdatasync` would then write the
-    /// inode as well.
+    /// On Linux, without the times of the file. Once they have been asked for, the next write must
+    /// give the file a new time, and on ext4 without a journal `fdatasync` then writes the inode as
+    /// well.
     pub(super) fn identity_at(path: &Path) -> io::Result<Identity> {
         #[cfg(target_os = "linux")]
         {

@@ -91,7 +91,7 @@ fn hbase_is_kept_away_durably_with_one_sync_of_the_directory() {
     assert!([layout.data_dir(), layout.wal_dir()].iter().all(|dir| after.exists(dir).unwrap()));
     layout.make_durable(&fs, &layout.data_dir()).unwrap();
     assert_eq!(fs.operation_count(), count + 6);
-    // Whatever a power cut leaves of the file before it has its name is no version of others.
+    // A power cut may leave any part of it, which is not taken for the version of another program.
     let content = fs.read(&layout.version_file()).unwrap();
     for length in 0..content.len() {
         for left in [content[..length].to_vec(), vec![0; length]] {
