@@ -424,7 +424,7 @@ impl Run {
             let began = Instant::now();
             store.load((first..first + BATCH as u64).map(mix));
             longest = longest.max(began.elapsed());
-            files_max = files_max.max(file_count(&store.connection));
+            files_max = files_max.max(file_count(&store));
         }
         println!(
             "{:<28} {files_max:>12} files, {:.1} ms for the slowest batch, {:.1} s in all",
@@ -460,7 +460,7 @@ impl Run {
         self.time("markers_dropped", 1, || {
             let began = Instant::now();
             store.flush_region();
-            while file_count(&store.connection) > 1 {
+            while file_count(&store) > 1 {
                 std::thread::sleep(Duration::from_millis(1));
             }
             began.elapsed()
@@ -477,10 +477,12 @@ fn thread_cpu_time() -> Option<Duration> {
     Some(Duration::from_nanos(statistics.split(' ').next()?.parse().ok()?))
 }
 
-/// How many store files there are.
-fn file_count(connection: &Connection) -> usize {
-    let status = connection.admin().status().expect("a status");
-    status.regions.iter().map(|region| region.store_file_count).max().unwrap_or(0)
+/// How many store files the region of the table with the most has.
+fn file_count(store: &Store) -> usize {
+    let status = store.connection.admin().status().expect("a status");
+    let regions =
+        status.regions.iter().filter(|region| region.region.table() == store.table.name());
+    regions.map(|region| region.store_file_count).max().unwrap_or(0)
 }
 
 /// A store on disk with one table. The directory is removed when it is dropped.
