@@ -72,9 +72,9 @@ impl Admin {
                     if error.clears_location() {
                         *self.master.lock() = None;
                     }
-                    // No attempt helps: the region of a table's medium objects is in service
-                    // nowhere, and the master has no others.
-                    if error.is_not_serving() {
+                    // The region itself was asked for, not a change that touches regions. The
+                    // master will never have it.
+                    if method.service == Service::Admin && error.is_not_serving() {
                         return Err(error.into());
                     }
                     retries.after(error).await?;
