@@ -6,25 +6,21 @@
 //! Reads run in several passes, and the medians are printed. Arguments select workloads by the
 //! beginning of their names; the set-up that they need runs with them.
 
+mod store;
+
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use hblite::filter::{Comparator, CompareOperator, Filter};
-use hblite::{
-    ColumnFamilyDescriptor, Connection, Durability, EngineOptions, FlushRequest, Get, Options, Put,
-    Scan, Table, TableDescriptor, TableName,
+use hblite::{Durability, Get, Put, Scan};
+
+use store::{
+    BATCH, FAMILY, FLUSH_SIZE_BYTES, QUALIFIER, Store, mix, open, put_of, row_of, value_of,
 };
 
-const FAMILY: &str = "f";
-const QUALIFIER: &str = "field000";
-const BATCH: usize = 100;
-const FLUSH_SIZE_BYTES: usize = 64 << 20;
 const WIDE_COLUMNS: u64 = 1_000;
 const VERSIONS: u64 = 10;
-/// The settings of a family.
-const ALL_VERSIONS: u32 = i32::MAX as u32;
 
 /// How often reads of one thread are repeated.
 const PASSES: usize = 5;
@@ -424,7 +420,7 @@ impl Run {
             let began = Instant::now();
             store.load((first..first + BATCH as u64).map(mix));
             longest = longest.max(began.elapsed());
-            files_max = files_max.max(file_count(&store));
+            files_max = files_max.max(store.file_count());
         }
         println!(
             "{:<28} {files_max:>12} files, {:.1} ms for the slowest batch, {:.1} s in all",
@@ -460,7 +456,7 @@ impl Run {
         self.time("markers_dropped", 1, || {
             let began = Instant::now();
             store.flush_region();
-            while file_count(&store) > 1 {
+            while store.file_count() > 1 {
                 std::thread::sleep(Duration::from_millis(1));
             }
             began.elapsed()
@@ -477,99 +473,6 @@ fn thread_cpu_time() -> Option<Duration> {
     Some(Duration::from_nanos(statistics.split(' ').next()?.parse().ok()?))
 }
 
-/// How many store files the region of the table with the most has.
-fn file_count(store: &Store) -> usize {
-    let status = store.connection.admin().status().expect("a status");
-    let regions =
-        status.regions.iter().filter(|region| region.region.table() == store.table.name());
-    regions.map(|region| region.store_file_count).max().unwrap_or(0)
-}
-
-/// A store on disk with one table. The directory is removed when it is dropped.
-struct Store {
-    table: Table,
-    connection: Connection,
-    dir: PathBuf,
-}
-
-impl Store {
-    fn new(dir: PathBuf) -> Self {
-        Self::with_regions(dir, 1, FLUSH_SIZE_BYTES)
-    }
-
-    /// The table is split evenly.
-    fn with_regions(dir: PathBuf, count: u64, flush_size_bytes: usize) -> Self {
-        let connection = open(&dir, flush_size_bytes);
-        let name: TableName = "cells".parse().expect("the name of a table");
-        let family = ColumnFamilyDescriptor::new(FAMILY).with_versions(ALL_VERSIONS);
-        let descriptor = TableDescriptor::new(name.clone()).with_family(family);
-        let splits: Vec<_> = (1..count).map(|n| row_of(u64::MAX / count * n).to_vec()).collect();
-        let admin = connection.admin();
-        admin.create_table_with_splits(&descriptor, &splits).expect("a new table");
-        let table = connection.table(&name).expect("the table");
-        Self { table, connection, dir }
-    }
-
-    fn load(&self, mut numbers: impl Iterator<Item = u64>) {
-        loop {
-            let puts: Vec<Put> = numbers.by_ref().take(BATCH).map(put_of).collect();
-            if puts.is_empty() {
-                return;
-            }
-            self.table.put_all(&puts).expect("a batch of puts");
-        }
-    }
-
-    fn flush(&self) {
-        self.connection.admin().flush_table(self.table.name()).expect("a flush");
-    }
-
-    fn flush_region(&self) {
-        let admin = self.connection.admin();
-        let regions = admin.regions(self.table.name()).expect("a table has regions");
-        let request = FlushRequest::region(regions[0].encoded_name());
-        admin.flush(request).expect("a flush");
-    }
-
-    fn settle(&self) {
-        self.flush();
-        let admin = self.connection.admin();
-        admin.major_compact_table(self.table.name()).expect("a compaction");
-    }
-
-    fn get(&self, row: u64) -> usize {
-        let get = Get::new(row_of(row)).with_column(FAMILY, QUALIFIER);
-        self.table.get(&get).expect("an answer").len()
-    }
-
-    fn scan(&self, scan: &Scan) -> u64 {
-        let (mut cells, mut bytes) = (0, 0);
-        let mut scanner = self.table.scan(scan).expect("a scanner");
-        scanner
-            .for_each_cell(|cell| {
-                cells += 1;
-                bytes += cell.row().len() + cell.value().len();
-            })
-            .expect("a scan");
-        std::hint::black_box(bytes);
-        cells
-    }
-}
-
-impl Drop for Store {
-    fn drop(&mut self) {
-        self.connection.clone().close().expect("a store that closes");
-        std::fs::remove_dir_all(&self.dir).expect("a directory that goes");
-    }
-}
-
-fn open(dir: &Path, flush_size_bytes: usize) -> Connection {
-    let options = EngineOptions::default()
-        .with_memstore_flush_size_bytes(flush_size_bytes)
-        .with_memstore_total_size_bytes(256 << 20);
-    Options::new().engine(options).open(dir).expect("a store")
-}
-
 fn copy_dir(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("a directory");
     for entry in std::fs::read_dir(from).expect("a directory") {
@@ -580,31 +483,6 @@ fn copy_dir(from: &Path, to: &Path) {
             false => drop(std::fs::copy(&path, &target).expect("a copy")),
         }
     }
-}
-
-/// The put of a row, with a timestamp of its own.
-fn put_of(number: u64) -> Put {
-    static TIMESTAMP: AtomicU64 = AtomicU64::new(1);
-    let timestamp = TIMESTAMP.load(Ordering::Relaxed) as i64;
-    Put::new(row_of(number)).add_at(FAMILY, QUALIFIER, timestamp, value_of(number))
-}
-
-fn value_of(number: u64) -> [u8; 100] {
-    let mut value = [b'x'; 100];
-    for (index, chunk) in value[..48].chunks_exact_mut(8).enumerate() {
-        chunk.copy_from_slice(&mix(number ^ ((index as u64 + 1) << 56)).to_le_bytes());
-    }
-    value
-}
-
-fn row_of(number: u64) -> [u8; 16] {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut row = [0; 16];
-    for (pair, byte) in row.chunks_exact_mut(2).zip(number.to_be_bytes()) {
-        pair[0] = DIGITS[usize::from(byte >> 4)];
-        pair[1] = DIGITS[usize::from(byte & 15)];
-    }
-    row
 }
 
 fn qualifier_of(column: u64) -> [u8; 8] {
@@ -620,12 +498,4 @@ fn zipfian(random: u64) -> u64 {
     let share = (random >> 11) as f64 / (1_u64 << 53) as f64;
     let place = (SIZES.cells as f64).powf(share);
     mix(place as u64) % SIZES.cells
-}
-
-/// A bijection of the 64-bit numbers that leaves no order (the finalizer of splitmix64).
-fn mix(counter: u64) -> u64 {
-    let mut mixed = counter.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }

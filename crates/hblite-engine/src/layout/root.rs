@@ -241,9 +241,13 @@ impl Layout {
     /// `Io`.
     pub(crate) fn begin_use(&self, fs: &dyn FileSystem) -> Result<()> {
         self.root_files().begin_use(fs).map_err(|(path, e)| Error::io("cannot write", &path, e))?;
-        // Neither is created later.
-        let durable = [self.data_dir(), self.wal_dir()].into_iter();
-        self.durable.lock().extend(durable.filter(|dir| fs.exists(dir).unwrap_or(false)));
+        let mut durable = self.durable.lock();
+        for dir in [self.data_dir(), self.wal_dir()] {
+            // Neither is created later.
+            if !durable.contains(&dir) && fs.exists(&dir).unwrap_or(false) {
+                durable.insert(dir);
+            }
+        }
         Ok(())
     }
 
