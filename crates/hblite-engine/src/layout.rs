@@ -36,6 +36,7 @@ mod recognition;
 mod removal;
 mod rewind;
 mod root;
+mod stage;
 mod store_id;
 #[cfg(test)]
 mod tests;
@@ -53,8 +54,9 @@ pub(crate) use self::marker::Marker;
 pub(crate) use self::own::{Shape, foreign_entry, is_hex_name, is_region_name};
 pub(crate) use self::recognition::{Place, Tolerance, recognize};
 pub(crate) use self::removal::Retired;
-pub(crate) use self::rewind::{Kept, NewContents};
+pub(crate) use self::rewind::Kept;
 pub(crate) use self::root::{RootFile, RootFiles};
+pub(crate) use self::stage::NewContents;
 pub use self::store_id::StoreId;
 
 /// Names of files in the root.

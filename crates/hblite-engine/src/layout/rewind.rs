@@ -8,11 +8,11 @@
 //! ```
 //!
 //! 1. stage: the checkpoint's files are linked into the partial directory, durably, while the store
-//!    serves, and perhaps long before the rewind
+//!    serves, and perhaps long before the rewind (see `stage`)
 //! 2. commit: the store ends, and the directory takes its name: from here on the rewind is done
 //! 3. replace: each of its parts replaces the store's, which goes to the trash
 //! 4. settle: the new names are made durable, and the directory is removed
-//! 5. clean up: what was replaced is deleted
+//! 5. clean up: what was replaced is deleted, or staged for the next rewind
 //!
 //! Only the sync of 2 and a few renames have to be waited for. The store is opened after 3 and
 //! serves during 4 and 5. That is safe because a part is either in its place or still in the
@@ -31,21 +31,12 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use hblite_env::{DirEntry, FileSystem, copy_between};
+use hblite_env::{DirEntry, FileSystem};
 use hblite_model::{Error, Exception, Result};
 
 use super::own::{Shape, foreign_entries};
-use super::{ABSENT_SUFFIX, LOG_HEAD_FILE, Layout, PARTIAL_REWIND, REWOUND_PARTS, StoreId};
-use crate::files::{link_or_copy_durable, sync_dir};
-use crate::parallel;
-
-/// The files of a store to which another one is to be rewound.
-pub(crate) struct NewContents<'a> {
-    /// A file system in memory that has them, under the paths that they get.
-    pub(crate) files: &'a dyn FileSystem,
-    /// Another name of the same file on disk, which can be linked. `None`: it is copied.
-    pub(crate) name_on_disk: &'a (dyn Fn(&Path) -> Option<PathBuf> + Sync),
-}
+use super::{ABSENT_SUFFIX, Layout, PARTIAL_REWIND, REWOUND_PARTS, StoreId};
+use crate::files::sync_dir;
 
 /// A file or directory that was found in what a rewind replaced, and that hblite did not write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,12 +64,12 @@ impl Layout {
         self.root.join(self.own_name("rewind"))
     }
 
-    fn partial_rewind_dir(&self) -> PathBuf {
+    pub(super) fn partial_rewind_dir(&self) -> PathBuf {
         self.root.join(self.own_name(PARTIAL_REWIND))
     }
 
     /// The directory for what a rewind has replaced.
-    fn rewound_dir(&self) -> PathBuf {
+    pub(super) fn rewound_dir(&self) -> PathBuf {
         self.scratch_dir("rewound")
     }
 
@@ -104,65 +95,6 @@ impl Layout {
             self.remove_in_place(fs, &dir.join(&entry.name))?;
         }
         self.remove_if_empty(fs, &dir)
-    }
-
-    /// Step 1. The store may be in use. Begins with what is left of the rewind before.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub(crate) fn stage_rewind(&self, fs: &dyn FileSystem, new: &NewContents<'_>) -> Result<()> {
-        self.unstage_rewind(fs)?;
-        self.make_room_for_replaced(fs)?;
-        let partial = self.partial_rewind_dir();
-        let (mut files, mut dirs) = (Vec::new(), vec![partial.clone()]);
-        make_dir(fs, &partial)?;
-        for part in REWOUND_PARTS {
-            let (place, staged) = (self.root.join(part), partial.join(part));
-            for (dir, root) in [(place.parent(), &self.root), (staged.parent(), &partial)] {
-                if let Some(dir) = dir.filter(|dir| dir != root) {
-                    make_dir(fs, dir)?;
-                }
-            }
-            dirs.extend(staged.parent().filter(|dir| **dir != partial).map(Path::to_path_buf));
-            self.make_durable(fs, place.parent().unwrap_or(&self.root))?;
-            if is_dir(new.files, &place) {
-                collect(fs, new.files, &place, &staged, &mut files, &mut dirs)?;
-            } else if exists(new.files, &place)? {
-                files.push((place, staged));
-            } else if part == LOG_HEAD_FILE {
-                let absent = absent(&staged);
-                fs.write_atomically(&absent, b"")
-                    .map_err(|error| Error::io("cannot write", &absent, error))?;
-            } else {
-                make_dir(fs, &staged)?;
-                dirs.push(staged);
-            }
-        }
-        parallel::for_each(&files, |(from, to)| match (new.name_on_disk)(from) {
-            Some(name) => link_or_copy_durable(fs, &name, to),
-            None => copy_between(new.files, from, fs, to)
-                .map_err(|error| Error::io("cannot write", to, error)),
-        })?;
-        parallel::for_each(&dirs, |dir| sync_dir(fs, dir))
-    }
-
-    /// Prepares an empty directory, durably, for what the rewind replaces.
-    fn make_room_for_replaced(&self, fs: &dyn FileSystem) -> Result<()> {
-        let rewound = self.rewound_dir();
-        for part in REWOUND_PARTS {
-            make_dir(fs, rewound.join(part).parent().unwrap_or(&rewound))?;
-        }
-        self.make_trash_durable(fs)?;
-        sync_dir(fs, &self.trash_dir())?;
-        sync_dir(fs, &rewound)
-    }
-
-    /// Removes what [`Layout::stage_rewind`] left.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub(crate) fn unstage_rewind(&self, fs: &dyn FileSystem) -> Result<()> {
-        self.remove_in_place(fs, &self.partial_rewind_dir()).map(drop)
     }
 
     /// Step 2. The store has ended.
@@ -229,16 +161,27 @@ impl Layout {
     /// # Errors
     /// `Io`; the next open, or the next rewind, continues from there.
     pub(crate) fn remove_replaced(&self, fs: &dyn FileSystem) -> Result<Vec<Kept>> {
+        let kept = self.set_aside_of_replaced(fs)?;
         let rewound = self.rewound_dir();
         let io = |error| Error::io("cannot remove", &rewound, error);
+        if fs.exists(&rewound).map_err(io)? {
+            fs.remove_dir_all(&rewound).map_err(io)?;
+        }
+        Ok(kept)
+    }
+
+    /// The first half of step 5: what remains of the replaced contents was written by hblite.
+    ///
+    /// # Errors
+    /// As [`Layout::remove_replaced`].
+    pub(crate) fn set_aside_of_replaced(&self, fs: &dyn FileSystem) -> Result<Vec<Kept>> {
+        let rewound = self.rewound_dir();
+        let io = |error| Error::io("cannot list", &rewound, error);
         let mut kept = Vec::new();
         for path in foreign_entries(fs, &rewound, Shape::Rewound).map_err(io)? {
             let from = self.root.join(path.strip_prefix(&rewound).unwrap_or(&path));
             let to = self.set_aside_as(fs, &path, &from)?;
             kept.extend(to.map(|to| Kept { from, to }));
-        }
-        if fs.exists(&rewound).map_err(io)? {
-            fs.remove_dir_all(&rewound).map_err(io)?;
         }
         Ok(kept)
     }
@@ -302,13 +245,13 @@ fn move_files(fs: &dyn FileSystem, from: &Path, to: &Path) -> Result<()> {
     removed.map_err(|error| Error::io("cannot replace", from, error))
 }
 
-fn absent(path: &Path) -> PathBuf {
+pub(super) fn absent(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ABSENT_SUFFIX);
     PathBuf::from(name)
 }
 
-fn exists(fs: &dyn FileSystem, path: &Path) -> Result<bool> {
+pub(super) fn exists(fs: &dyn FileSystem, path: &Path) -> Result<bool> {
     fs.exists(path).map_err(|error| Error::io("cannot look for", path, error))
 }
 
@@ -316,7 +259,7 @@ fn is_dir(fs: &dyn FileSystem, path: &Path) -> bool {
     fs.list_dir(path).is_ok()
 }
 
-fn make_dir(fs: &dyn FileSystem, dir: &Path) -> Result<()> {
+pub(super) fn make_dir(fs: &dyn FileSystem, dir: &Path) -> Result<()> {
     fs.create_dir_all(dir).map_err(|error| Error::io("cannot create directory", dir, error))
 }
 
@@ -326,26 +269,4 @@ fn list(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<DirEntry>> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         entries => entries.map_err(|error| Error::io("cannot list", dir, error)),
     }
-}
-
-/// Creates the directories of a tree, and finds its files.
-fn collect(
-    fs: &dyn FileSystem,
-    new: &dyn FileSystem,
-    from: &Path,
-    to: &Path,
-    files: &mut Vec<(PathBuf, PathBuf)>,
-    dirs: &mut Vec<PathBuf>,
-) -> Result<()> {
-    make_dir(fs, to)?;
-    dirs.push(to.to_path_buf());
-    for entry in list(new, from)? {
-        let (from, to) = (from.join(&entry.name), to.join(&entry.name));
-        if entry.is_dir {
-            collect(fs, new, &from, &to, files, dirs)?;
-        } else {
-            files.push((from, to));
-        }
-    }
-    Ok(())
 }

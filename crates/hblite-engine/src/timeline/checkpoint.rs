@@ -6,6 +6,7 @@
 //!
 //! Invariant: neither is ever written to; engines open forks of the image. Threads: any.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use hblite_env::sync::Mutex;
 use hblite_env::{Env, FileLock, FileSystem};
 use hblite_model::{Error, Result};
 
-use super::{PreparedWorld, World};
+use super::changes::RecordingFileSystem;
+use super::{Origin, PreparedWorld, World};
 use crate::engine::{Engine, Template, image_of};
 use crate::layout::{Kept, Layout, NewContents};
 use crate::options::EngineOptions;
@@ -62,7 +64,6 @@ impl Checkpoint {
         dir: &Path,
         options: &EngineOptions,
     ) -> Result<Self> {
-        let fs = &engine.env().fs;
         let options = EngineOptions {
             create_if_missing: false,
             salvage: false,
@@ -71,7 +72,7 @@ impl Checkpoint {
             scrub_period_ms: None,
             ..options.clone()
         };
-        let memory = engine.procedures().at_rest(|| Ok(fs.fork()))?;
+        let memory = engine.procedures().at_rest(|| Ok(engine.env().fs.fork()))?;
         if let Some(image) = memory {
             let (env, dir) = (env.clone().with_fs(image), dir.to_path_buf());
             return Ok(Self { env, dir, options, template: Mutex::default(), disk: None });
@@ -79,7 +80,7 @@ impl Checkpoint {
         let copy = engine.procedures().copy_to_checkpoint()?;
         // From here on it is removed with the checkpoint.
         let store = Layout::new(engine.layout().root()).with_store_id(engine.store_id());
-        let disk = Disk { fs: Arc::clone(fs), store, copy: copy.clone() };
+        let disk = Disk { fs: Arc::clone(&env.fs), store, copy: copy.clone() };
         let (env, dir, template) = (env.clone(), dir.to_path_buf(), Mutex::default());
         let mut checkpoint = Self { env, dir, options, template, disk: Some(disk) };
         let image = image_of(engine.env(), &copy, &checkpoint.options)?;
@@ -93,23 +94,27 @@ impl Checkpoint {
         self.disk.is_some()
     }
 
-    /// Completes the rewind before: makes it durable, and deletes what it replaced. Returns what it
-    /// set aside of that.
+    /// Completes the rewind before: makes it durable, and deletes what it replaced, or keeps that to
+    /// be staged. Returns what it set aside of it.
     ///
     /// # Errors
     /// `Io`.
-    pub(super) fn settle(&self) -> Result<Vec<Kept>> {
+    pub(super) fn settle(&self, is_kept: bool) -> Result<Vec<Kept>> {
         let Some(Disk { fs, store, .. }) = &self.disk else { return Ok(Vec::new()) };
         store.settle_rewind(fs.as_ref())?;
-        store.remove_replaced(fs.as_ref())
+        match is_kept {
+            true => store.set_aside_of_replaced(fs.as_ref()),
+            false => store.remove_replaced(fs.as_ref()),
+        }
     }
 
     /// Prepares the rewind of a store in a directory to this checkpoint. Whatever was prepared
-    /// before is removed.
+    /// before is removed. With `changed`, what the rewind before replaced is used: it had come from
+    /// this checkpoint, and may differ from it only below these paths.
     ///
     /// # Errors
     /// `Io`, and those of opening the checkpoint.
-    pub(super) fn stage(&self) -> Result<()> {
+    pub(super) fn stage(&self, changed: Option<&BTreeSet<PathBuf>>) -> Result<()> {
         let Some(Disk { fs, store, copy }) = &self.disk else { return Ok(()) };
         let template = self.template()?;
         // What an open of the checkpoint changed is not in its copy on disk.
@@ -119,7 +124,7 @@ impl Checkpoint {
             Some(copy.join(path.strip_prefix(&self.dir).ok()?)).filter(|_| is_same)
         };
         let new = NewContents { files, name_on_disk: &name_on_disk };
-        store.stage_rewind(fs.as_ref(), &new)
+        store.stage_rewind(fs.as_ref(), &new, changed)
     }
 
     /// Removes what [`Checkpoint::stage`] prepared.
@@ -131,18 +136,22 @@ impl Checkpoint {
     }
 
     /// The engine for the files that [`Checkpoint::stage`] prepared; `None` if it must be opened.
+    /// What it changes is recorded.
     ///
     /// # Errors
     /// Those of opening the checkpoint.
     pub(super) fn prepare_world(
-        &self,
+        self: &Arc<Self>,
         env: &Env,
         options: &EngineOptions,
         lock: Arc<dyn FileLock>,
     ) -> Result<Option<PreparedWorld>> {
         let Some(template) = self.template()? else { return Ok(None) };
+        let files = RecordingFileSystem::new(Arc::clone(&env.fs), &self.dir);
+        let origin = Origin { checkpoint: Arc::downgrade(self), changes: files.changes() };
+        let env = env.clone().with_fs(Arc::new(files));
         let prepare = |env| template.prepare(env, options.clone(), lock);
-        PreparedWorld::with(env, prepare).map(Some)
+        PreparedWorld::with(&env, origin, prepare).map(Some)
     }
 
     /// The path of a fork's store in its file system.

@@ -17,6 +17,7 @@
 //! Invariant: the generation changes whenever the engine does, and an engine that was replaced
 //! never returns. Threads: any; checkpoints and rewinds run one at a time.
 
+mod changes;
 mod checkpoint;
 mod client_scanners;
 mod export;
@@ -25,7 +26,7 @@ mod standby;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -34,6 +35,7 @@ use hblite_env::sync::{Mutex, RwLock};
 use hblite_env::{AdjustableClock, Clock, ClockMode, Env, FileSystem};
 use hblite_model::{Error, Exception, Result};
 
+use self::changes::Changes;
 use self::checkpoint::Checkpoint;
 use self::client_scanners::ClientScannerSets;
 pub use self::client_scanners::ClientScanners;
@@ -52,6 +54,14 @@ const NAME_MAX: usize = 255;
 struct World {
     engine: Arc<Engine>,
     clock: Arc<AdjustableClock>,
+    origin: Option<Origin>,
+}
+
+/// The checkpoint with whose files an engine began in a directory, and what it changed in them.
+#[derive(Debug)]
+struct Origin {
+    checkpoint: Weak<Checkpoint>,
+    changes: Arc<Changes>,
 }
 
 impl World {
@@ -63,7 +73,16 @@ impl World {
     fn with(env: &Env, open: impl FnOnce(Env) -> Result<Arc<Engine>>) -> Result<Self> {
         let clock = Arc::new(AdjustableClock::new(Arc::clone(&env.clock)));
         let env = env.clone().with_clock(Arc::clone(&clock) as Arc<dyn Clock>);
-        Ok(Self { engine: open(env)?, clock })
+        Ok(Self { engine: open(env)?, clock, origin: None })
+    }
+
+    /// Ends it. Returns what it changed in the files of `checkpoint`, if it began with those, unless
+    /// that is too much to be recorded.
+    fn end(self, checkpoint: &Arc<Checkpoint>) -> Option<BTreeSet<PathBuf>> {
+        drop(self.engine);
+        let origin = self.origin?;
+        let is_same = std::ptr::eq(origin.checkpoint.as_ptr(), Arc::as_ptr(checkpoint));
+        origin.changes.take().filter(|_| is_same)
     }
 }
 
@@ -72,18 +91,24 @@ impl World {
 struct PreparedWorld {
     engine: Prepared,
     clock: Arc<AdjustableClock>,
+    origin: Origin,
 }
 
 impl PreparedWorld {
     /// With an engine that `prepare` prepares with this environment and the clock.
-    fn with(env: &Env, prepare: impl FnOnce(Env) -> Result<Prepared>) -> Result<Self> {
+    fn with(
+        env: &Env,
+        origin: Origin,
+        prepare: impl FnOnce(Env) -> Result<Prepared>,
+    ) -> Result<Self> {
         let clock = Arc::new(AdjustableClock::new(Arc::clone(&env.clock)));
         let env = env.clone().with_clock(Arc::clone(&clock) as Arc<dyn Clock>);
-        Ok(Self { engine: prepare(env)?, clock })
+        Ok(Self { engine: prepare(env)?, clock, origin })
     }
 
     fn begin(self) -> Result<World> {
-        Ok(World { engine: self.engine.begin()?, clock: self.clock })
+        let Self { engine, clock, origin } = self;
+        Ok(World { engine: engine.begin()?, clock, origin: Some(origin) })
     }
 }
 

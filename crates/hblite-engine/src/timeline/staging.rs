@@ -3,12 +3,15 @@
 //! Staging links every file of the checkpoint and waits for the disk; committing what is staged
 //! renames a few directories. So after each checkpoint and rewind a thread completes the rewind,
 //! stages the same checkpoint again, and prepares the engine that is to use the files. If the
-//! rewind is requested earlier, the caller waits for it.
+//! rewind is requested earlier, the caller waits for it. From the second rewind in a row on, what
+//! was replaced had come from the same checkpoint, and becomes its files again (`layout::stage`).
 //!
 //! There is one place for what is staged (`layout::rewind`), so at most one checkpoint is. Nothing
 //! is staged in a store that is closed. Threads: any; the caller of [`Staging::take`],
 //! [`Staging::forget`] and [`Staging::end`] holds the timeline's lock for changes.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use hblite_env::Env;
@@ -41,14 +44,18 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Completes the rewind before, and stages the next one. The engine is `None` if the files must
-    /// be opened.
-    fn stage(&self, checkpoint: &Checkpoint) -> Result<Option<PreparedWorld>> {
-        for kept in checkpoint.settle()? {
+    /// Completes the rewind before, and stages the next one; with `changed`, from what was replaced.
+    /// The engine is `None` if the files must be opened.
+    fn stage(
+        &self,
+        checkpoint: &Arc<Checkpoint>,
+        changed: Option<&BTreeSet<PathBuf>>,
+    ) -> Result<Option<PreparedWorld>> {
+        for kept in checkpoint.settle(changed.is_some())? {
             let to = kept.to.display();
             self.engine.note(&kept.from, format!("moved to {to}: hblite did not write it"));
         }
-        checkpoint.stage()?;
+        checkpoint.stage(changed)?;
         match self.engine.lock() {
             Some(lock) => checkpoint.prepare_world(&self.env, &self.options, lock),
             None => Ok(None),
@@ -144,7 +151,7 @@ impl Staging {
             Some((staged, prepared)) if Arc::ptr_eq(&staged, checkpoint) => Ok(prepared),
             other => {
                 drop(other);
-                target.stage(checkpoint)
+                target.stage(checkpoint, None)
             }
         }
     }
@@ -184,13 +191,14 @@ impl Shared {
     }
 
     fn work(&self, replaced: Option<World>) {
-        // Its memory is freed outside of every lock.
-        drop(replaced);
+        let mut replaced = replaced;
         let mut state = self.state.lock();
         while let State::Working(job) = &*state {
             let Job { checkpoint, target } = job.clone();
             drop(state);
-            let staged = target.stage(&checkpoint);
+            // Its memory is freed outside of every lock.
+            let changed = replaced.take().and_then(|world| world.end(&checkpoint));
+            let staged = target.stage(&checkpoint, changed.as_ref());
             if staged.is_err() {
                 // The rewind tries again, and reports the error.
                 checkpoint.unstage();

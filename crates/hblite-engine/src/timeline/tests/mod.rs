@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod restaging;
+
 use std::sync::mpsc::{self, TryRecvError};
 
 use hblite_model::{ColumnFamilyDescriptor, ErrorKind, Get, Put, Scan, TableDescriptor, TableName};
@@ -416,7 +418,7 @@ fn a_file_that_arrives_during_a_rewind_is_set_aside() {
         put(&timeline, "a", "2");
         timeline.staging.end();
         let engine = timeline.engine();
-        timeline.find("one").unwrap().stage().unwrap();
+        timeline.find("one").unwrap().stage(None).unwrap();
         let foreign = Path::new("/store").join(dir).join("notes.txt");
         fs.create_dir_all(foreign.parent().unwrap()).unwrap();
         fs.create(&foreign).unwrap().write_all(b"mine").unwrap();
