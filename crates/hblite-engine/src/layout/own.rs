@@ -79,7 +79,7 @@ pub(crate) enum Shape {
 impl Shape {
     /// The shape of a directory with this name in a directory of this shape; `None` if it is
     /// foreign.
-    fn of_dir(self, name: &str) -> Option<Self> {
+    pub(super) fn of_dir(self, name: &str) -> Option<Self> {
         match self {
             Self::Rewound => match name {
                 "data" => Some(Self::Namespaces),
@@ -163,15 +163,25 @@ pub(super) fn foreign_entries(
         entries => entries?,
     };
     let mut foreign = Vec::new();
-    for DirEntry { name, is_dir } in entries {
-        let path = dir.join(&name);
-        match (is_dir, shape.of_dir(&name)) {
-            (true, Some(below)) => foreign.extend(foreign_entries(fs, &path, below)?),
-            (false, _) if shape.has_file(&name) => {}
-            _ => foreign.push(path),
-        }
+    for entry in entries {
+        foreign.extend(foreign_at(fs, dir, &entry, shape)?);
     }
     Ok(foreign)
+}
+
+/// An entry of the directory `dir`, or what is below it, if hblite does not write it there.
+pub(super) fn foreign_at(
+    fs: &dyn FileSystem,
+    dir: &Path,
+    entry: &DirEntry,
+    shape: Shape,
+) -> io::Result<Vec<PathBuf>> {
+    let path = dir.join(&entry.name);
+    match (entry.is_dir, shape.of_dir(&entry.name)) {
+        (true, Some(below)) => foreign_entries(fs, &path, below),
+        (false, _) if shape.has_file(&entry.name) => Ok(Vec::new()),
+        _ => Ok(vec![path]),
+    }
 }
 
 /// A file below `dir` with a name that hblite gives to no file anywhere in a store, if there is

@@ -161,26 +161,27 @@ impl Layout {
     /// # Errors
     /// `Io`; the next open, or the next rewind, continues from there.
     pub(crate) fn remove_replaced(&self, fs: &dyn FileSystem) -> Result<Vec<Kept>> {
-        let kept = self.set_aside_of_replaced(fs)?;
         let rewound = self.rewound_dir();
         let io = |error| Error::io("cannot remove", &rewound, error);
+        let foreign = foreign_entries(fs, &rewound, Shape::Rewound).map_err(io)?;
+        let kept = self.set_aside_of_replaced(fs, &foreign)?;
         if fs.exists(&rewound).map_err(io)? {
             fs.remove_dir_all(&rewound).map_err(io)?;
         }
         Ok(kept)
     }
 
-    /// The first half of step 5: what remains of the replaced contents was written by hblite.
-    ///
-    /// # Errors
-    /// As [`Layout::remove_replaced`].
-    pub(crate) fn set_aside_of_replaced(&self, fs: &dyn FileSystem) -> Result<Vec<Kept>> {
+    /// Sets aside what hblite did not write in the replaced contents.
+    pub(super) fn set_aside_of_replaced(
+        &self,
+        fs: &dyn FileSystem,
+        foreign: &[PathBuf],
+    ) -> Result<Vec<Kept>> {
         let rewound = self.rewound_dir();
-        let io = |error| Error::io("cannot list", &rewound, error);
         let mut kept = Vec::new();
-        for path in foreign_entries(fs, &rewound, Shape::Rewound).map_err(io)? {
-            let from = self.root.join(path.strip_prefix(&rewound).unwrap_or(&path));
-            let to = self.set_aside_as(fs, &path, &from)?;
+        for path in foreign {
+            let from = self.root.join(path.strip_prefix(&rewound).unwrap_or(path));
+            let to = self.set_aside_as(fs, path, &from)?;
             kept.extend(to.map(|to| Kept { from, to }));
         }
         Ok(kept)

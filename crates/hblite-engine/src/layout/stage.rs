@@ -2,23 +2,24 @@
 //!
 //! Every file of the checkpoint gets a name in the partial directory, durably. The contents that
 //! the rewind before replaced have nearly all of these names already, if they came from the same
-//! checkpoint. Then they become the partial directory, and only what differs is changed: names that
-//! the checkpoint does not have or that are missing, and names that the engine changed, whatever
-//! they refer to now. So the number of links and syncs grows with the changes; only the comparison,
-//! which reads every directory, grows with the store.
+//! checkpoint. Then what differs in them is changed where they are: names that the checkpoint does
+//! not have or that are missing, and names that the engine changed, whatever they refer to now.
+//! After that they become the partial directory. So the number of links and syncs grows with the
+//! changes; only the comparison, which reads every directory, grows with the store.
 //!
 //! Invariant: a directory in which no name was changed since it was synced needs no sync. Threads:
 //! one, which holds the store's lock.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use hblite_env::{DirEntry, FileSystem, copy_between};
 use hblite_model::{Error, Result};
 
-use super::rewind::{absent, exists, make_dir};
-use super::{LOG_HEAD_FILE, Layout, REWOUND_PARTS};
+use super::own::{Shape, foreign_at};
+use super::rewind::{Kept, absent, exists, make_dir};
+use super::{Layout, REWOUND_PARTS};
 use crate::files::{link_or_copy_durable, sync_dir};
 use crate::parallel;
 
@@ -39,50 +40,64 @@ impl Layout {
 
     /// Step 1. The store may be in use. Begins with what is left of the staging before.
     ///
-    /// `changed` has the paths below which the contents that the rewind before replaced may differ
-    /// from `new`: they are used then, after step 4 and [`Layout::set_aside_of_replaced`].
-    ///
     /// # Errors
     /// `Io`.
-    pub(crate) fn stage_rewind(
+    pub(crate) fn stage_rewind(&self, fs: &dyn FileSystem, new: &NewContents<'_>) -> Result<()> {
+        let partial = self.partial_rewind_dir();
+        self.unstage_rewind(fs)?;
+        self.make_room_for_replaced(fs)?;
+        make_dir(fs, &partial)?;
+        self.stage_in(fs, new, &partial, &BTreeSet::new()).map(drop)
+    }
+
+    /// The same, after step 4, from what the rewind before replaced: it came from the same
+    /// checkpoint and may differ from `new` only below the paths in `changed`. Takes the place of
+    /// step 5, and returns what it set aside.
+    ///
+    /// # Errors
+    /// `Io`; [`Layout::remove_replaced`] removes what is left.
+    pub(crate) fn stage_replaced(
         &self,
         fs: &dyn FileSystem,
         new: &NewContents<'_>,
-        changed: Option<&BTreeSet<PathBuf>>,
-    ) -> Result<()> {
+        changed: &BTreeSet<PathBuf>,
+    ) -> Result<Vec<Kept>> {
+        let (rewound, partial) = (self.rewound_dir(), self.partial_rewind_dir());
         self.unstage_rewind(fs)?;
-        let partial = self.partial_rewind_dir();
-        match changed {
-            Some(_) => self.take_replaced(fs, &partial)?,
-            None => make_dir(fs, &partial)?,
-        }
+        let kept = self.stage_in(fs, new, &rewound, changed)?;
+        fs.rename(&rewound, &partial)
+            .map_err(|error| Error::io("cannot rename", &rewound, error))?;
+        // With that it has left the trash durably, too.
         self.make_room_for_replaced(fs)?;
-        let mut staging = Staging::new(fs, new, changed);
-        staging.dirs.push(partial.clone());
+        Ok(kept)
+    }
+
+    /// Gives the directory `staged_root` the new contents. Returns what it set aside.
+    fn stage_in(
+        &self,
+        fs: &dyn FileSystem,
+        new: &NewContents<'_>,
+        staged_root: &Path,
+        changed: &BTreeSet<PathBuf>,
+    ) -> Result<Vec<Kept>> {
+        let mut staging = Staging::new(self, fs, new, changed);
+        staging.dirs.push(staged_root.to_path_buf());
         for part in REWOUND_PARTS {
-            let (place, staged) = (self.root.join(part), partial.join(part));
-            for (dir, root) in [(place.parent(), &self.root), (staged.parent(), &partial)] {
-                if let Some(dir) = dir.filter(|dir| dir != root) {
+            let (place, staged) = (self.root.join(part), staged_root.join(part));
+            for (dir, root) in [(place.parent(), &*self.root), (staged.parent(), staged_root)] {
+                if let Some(dir) = dir.filter(|dir| *dir != root) {
                     make_dir(fs, dir)?;
                 }
             }
-            let parent = staged.parent().filter(|dir| **dir != partial);
+            let parent = staged.parent().filter(|dir| *dir != staged_root);
             staging.dirs.extend(parent.map(Path::to_path_buf));
             self.make_durable(fs, place.parent().unwrap_or(&self.root))?;
-            if part == LOG_HEAD_FILE {
-                staging.log_head(&place, &staged)?;
-            } else {
-                staging.dir(&place, &staged)?;
+            match part.split('/').try_fold(Shape::Rewound, |shape, name| shape.of_dir(name)) {
+                Some(shape) => staging.dir(&place, &staged, Some(shape))?,
+                None => staging.log_head(&place, &staged)?,
             }
         }
         staging.finish()
-    }
-
-    /// Makes the replaced contents the partial directory. That they have left the trash is durable
-    /// when room is made there.
-    fn take_replaced(&self, fs: &dyn FileSystem, partial: &Path) -> Result<()> {
-        let from = self.rewound_dir();
-        fs.rename(&from, partial).map_err(|error| Error::io("cannot rename", &from, error))
     }
 
     /// Prepares an empty directory, durably, for what the rewind replaces.
@@ -107,26 +122,29 @@ impl Layout {
 
 /// What is still to be done.
 struct Staging<'a> {
+    layout: &'a Layout,
     fs: &'a dyn FileSystem,
     new: &'a NewContents<'a>,
     /// These names, and the directories that have or had them, were changed.
-    changed: BTreeSet<&'a Path>,
+    changed: &'a BTreeSet<PathBuf>,
     changed_in: BTreeSet<&'a Path>,
     /// Files to be linked or copied: path in the store, and staged path.
     files: Vec<(PathBuf, PathBuf)>,
     /// Directories to be synced.
     dirs: Vec<PathBuf>,
+    kept: Vec<Kept>,
 }
 
 impl<'a> Staging<'a> {
     fn new(
+        layout: &'a Layout,
         fs: &'a dyn FileSystem,
         new: &'a NewContents<'a>,
-        changed: Option<&'a BTreeSet<PathBuf>>,
+        changed: &'a BTreeSet<PathBuf>,
     ) -> Self {
-        let changed: BTreeSet<&Path> = changed.into_iter().flatten().map(AsRef::as_ref).collect();
         let changed_in = changed.iter().filter_map(|path| path.parent()).collect();
-        Self { fs, new, changed, changed_in, files: Vec::new(), dirs: Vec::new() }
+        let (files, dirs, kept) = (Vec::new(), Vec::new(), Vec::new());
+        Self { layout, fs, new, changed, changed_in, files, dirs, kept }
     }
 
     fn log_head(&mut self, place: &Path, staged: &Path) -> Result<()> {
@@ -143,30 +161,41 @@ impl<'a> Staging<'a> {
     }
 
     /// Gives the directory `staged` the names of `place`, where the new contents may have nothing.
-    fn dir(&mut self, place: &Path, staged: &Path) -> Result<()> {
-        let wanted = entries(self.new.files, place)?.unwrap_or_default();
+    /// Without a shape, hblite writes nothing there.
+    fn dir(&mut self, place: &Path, staged: &Path, shape: Option<Shape>) -> Result<()> {
+        let wanted: BTreeMap<String, bool> = entries(self.new.files, place)?
+            .into_iter()
+            .flatten()
+            .map(|entry| (entry.name, entry.is_dir))
+            .collect();
         let found = entries(self.fs, staged)?;
         let mut is_changed = found.is_none() || self.changed_in.contains(place);
         if found.is_none() {
             make_dir(self.fs, staged)?;
         }
-        let found = found.unwrap_or_default();
         let mut kept = BTreeSet::new();
-        for entry in &found {
-            if wanted.contains(entry) && !self.changed.contains(&*place.join(&entry.1)) {
-                kept.insert(entry);
-                continue;
+        for entry in found.unwrap_or_default() {
+            match wanted.get(&entry.name) {
+                Some(is_dir)
+                    if *is_dir == entry.is_dir
+                        && !self.changed.contains(&place.join(&entry.name)) =>
+                {
+                    kept.insert(entry.name);
+                }
+                _ => {
+                    is_changed = true;
+                    self.remove_entry(staged, &entry, shape)?;
+                }
             }
-            is_changed = true;
-            self.remove(&staged.join(&entry.1), entry.0)?;
         }
-        for entry in &wanted {
-            let (place, staged) = (place.join(&entry.1), staged.join(&entry.1));
-            is_changed |= !kept.contains(entry);
-            match (entry.0, kept.contains(entry)) {
-                (true, _) => self.dir(&place, &staged)?,
-                (false, true) => {}
-                (false, false) => self.files.push((place, staged)),
+        for (name, is_dir) in wanted {
+            let is_kept = kept.contains(&name);
+            let (place, staged) = (place.join(&name), staged.join(&name));
+            is_changed |= !is_kept;
+            if is_dir {
+                self.dir(&place, &staged, shape.and_then(|shape| shape.of_dir(&name)))?;
+            } else if !is_kept {
+                self.files.push((place, staged));
             }
         }
         if is_changed {
@@ -175,29 +204,39 @@ impl<'a> Staging<'a> {
         Ok(())
     }
 
+    /// Removes an entry of a directory, except for what hblite did not write.
+    fn remove_entry(&mut self, dir: &Path, entry: &DirEntry, shape: Option<Shape>) -> Result<()> {
+        let path = dir.join(&entry.name);
+        let foreign = match shape {
+            Some(shape) => foreign_at(self.fs, dir, entry, shape),
+            None => Ok(vec![path.clone()]),
+        };
+        let foreign = foreign.map_err(|error| Error::io("cannot list", &path, error))?;
+        self.kept.extend(self.layout.set_aside_of_replaced(self.fs, &foreign)?);
+        if foreign.contains(&path) { Ok(()) } else { self.remove(&path, entry.is_dir) }
+    }
     fn remove(&self, path: &Path, is_dir: bool) -> Result<()> {
         let removed = if is_dir { self.fs.remove_dir_all(path) } else { self.fs.remove_file(path) };
         removed.map_err(|error| Error::io("cannot remove", path, error))
     }
 
-    fn finish(self) -> Result<()> {
+    fn finish(self) -> Result<Vec<Kept>> {
         let Self { fs, new, .. } = self;
         parallel::for_each(&self.files, |(from, to)| match (new.name_on_disk)(from) {
             Some(name) => link_or_copy_durable(fs, &name, to),
             None => copy_between(new.files, from, fs, to)
                 .map_err(|error| Error::io("cannot write", to, error)),
         })?;
-        parallel::for_each(&self.dirs, |dir| sync_dir(fs, dir))
+        parallel::for_each(&self.dirs, |dir| sync_dir(fs, dir))?;
+        Ok(self.kept)
     }
 }
 
-/// The entries of a directory, each whether it is a directory and its name; `None` if there is no
-/// such directory.
-fn entries(fs: &dyn FileSystem, dir: &Path) -> Result<Option<BTreeSet<(bool, String)>>> {
-    let as_pair = |DirEntry { name, is_dir }| (is_dir, name);
+/// The entries of a directory; `None` if there is no such directory.
+fn entries(fs: &dyn FileSystem, dir: &Path) -> Result<Option<Vec<DirEntry>>> {
     match fs.list_dir(dir) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::io("cannot list", dir, error)),
-        Ok(entries) => Ok(Some(entries.into_iter().map(as_pair).collect())),
+        Ok(entries) => Ok(Some(entries)),
     }
 }

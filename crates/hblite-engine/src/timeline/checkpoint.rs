@@ -94,28 +94,16 @@ impl Checkpoint {
         self.disk.is_some()
     }
 
-    /// Completes the rewind before: makes it durable, and deletes what it replaced, or keeps that to
-    /// be staged. Returns what it set aside of it.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub(super) fn settle(&self, is_kept: bool) -> Result<Vec<Kept>> {
-        let Some(Disk { fs, store, .. }) = &self.disk else { return Ok(Vec::new()) };
-        store.settle_rewind(fs.as_ref())?;
-        match is_kept {
-            true => store.set_aside_of_replaced(fs.as_ref()),
-            false => store.remove_replaced(fs.as_ref()),
-        }
-    }
-
-    /// Prepares the rewind of a store in a directory to this checkpoint. Whatever was prepared
-    /// before is removed. With `changed`, what the rewind before replaced is used: it had come from
-    /// this checkpoint, and may differ from it only below these paths.
+    /// Completes the rewind before, which makes it durable, and prepares the next rewind of a store
+    /// in a directory to this checkpoint. Whatever was prepared before is removed. What the rewind
+    /// before replaced is deleted; with `changed`, it is used: it had come from this checkpoint, and
+    /// may differ from it only below these paths. Returns what was set aside of it.
     ///
     /// # Errors
     /// `Io`, and those of opening the checkpoint.
-    pub(super) fn stage(&self, changed: Option<&BTreeSet<PathBuf>>) -> Result<()> {
-        let Some(Disk { fs, store, copy }) = &self.disk else { return Ok(()) };
+    pub(super) fn stage(&self, changed: Option<&BTreeSet<PathBuf>>) -> Result<Vec<Kept>> {
+        let Some(Disk { fs, store, copy }) = &self.disk else { return Ok(Vec::new()) };
+        store.settle_rewind(fs.as_ref())?;
         let template = self.template()?;
         // What an open of the checkpoint changed is not in its copy on disk.
         let files = template.as_ref().map_or(&self.env.fs, |template| template.files()).as_ref();
@@ -124,7 +112,14 @@ impl Checkpoint {
             Some(copy.join(path.strip_prefix(&self.dir).ok()?)).filter(|_| is_same)
         };
         let new = NewContents { files, name_on_disk: &name_on_disk };
-        store.stage_rewind(fs.as_ref(), &new, changed)
+        match changed {
+            Some(changed) => store.stage_replaced(fs.as_ref(), &new, changed),
+            None => {
+                let kept = store.remove_replaced(fs.as_ref())?;
+                store.stage_rewind(fs.as_ref(), &new)?;
+                Ok(kept)
+            }
+        }
     }
 
     /// Removes what [`Checkpoint::stage`] prepared.

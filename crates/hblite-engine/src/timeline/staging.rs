@@ -51,11 +51,10 @@ impl Target {
         checkpoint: &Arc<Checkpoint>,
         changed: Option<&BTreeSet<PathBuf>>,
     ) -> Result<Option<PreparedWorld>> {
-        for kept in checkpoint.settle(changed.is_some())? {
+        for kept in checkpoint.stage(changed)? {
             let to = kept.to.display();
             self.engine.note(&kept.from, format!("moved to {to}: hblite did not write it"));
         }
-        checkpoint.stage(changed)?;
         match self.engine.lock() {
             Some(lock) => checkpoint.prepare_world(&self.env, &self.options, lock),
             None => Ok(None),
