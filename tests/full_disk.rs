@@ -226,7 +226,7 @@ fn a_kill_on_a_full_disk_keeps_what_was_acknowledged() {
         workload.resume(&table);
         workload.write_last(&table);
         // As a kill would leave it: names and contents of one moment, without the holder's lock.
-        // The store goes on, and its compactions would make a copy file by file inconsistent.
+        // The store still compacts, which would make a copy file by file inconsistent.
         let left = memory.fork().expect("files in memory can be forked");
         drop((table, connection));
         let env = Env::in_memory().with_fs(left);

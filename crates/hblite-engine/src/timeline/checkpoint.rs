@@ -96,7 +96,7 @@ impl Checkpoint {
 
     /// Completes the rewind before, which makes it durable, and prepares the next rewind of a store
     /// in a directory to this checkpoint. Whatever was prepared before is removed. What the rewind
-    /// before replaced is deleted; with `changed`, it is used: it had come from this checkpoint, and
+    /// before replaced is deleted. With `changed`, it is used: it came from this checkpoint, and
     /// may differ from it only below these paths. Returns what was set aside of it.
     ///
     /// # Errors

@@ -76,8 +76,8 @@ impl World {
         Ok(Self { engine: open(env)?, clock, origin: None })
     }
 
-    /// Ends it. Returns what it changed in the files of `checkpoint`, if it began with those, unless
-    /// that is too much to be recorded.
+    /// Ends it. Returns what it changed in the files of `checkpoint`, if it began with those and
+    /// did not change too many of them to be recorded.
     fn end(self, checkpoint: &Arc<Checkpoint>) -> Option<BTreeSet<PathBuf>> {
         drop(self.engine);
         let origin = self.origin?;

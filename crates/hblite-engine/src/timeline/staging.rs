@@ -44,8 +44,8 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Completes the rewind before, and stages the next one; with `changed`, from what was replaced.
-    /// The engine is `None` if the files must be opened.
+    /// Completes the rewind before, and stages the next one; with `changed`, from what the rewind
+    /// before replaced. The engine is `None` if the files must be opened.
     fn stage(
         &self,
         checkpoint: &Arc<Checkpoint>,
