@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use hblite::Connection;
+use hblite::{ClusterOptions, Connection};
 use hblite_console::{Console, ConsoleOptions, Target};
 use hblite_server::{PageServer, Pages};
 use serde_json::{Value, json};
@@ -18,6 +18,10 @@ use crate::ending::Ending;
 use crate::output::{FAILURE, fail, write_port_file};
 use crate::shell::report_open;
 use crate::store_files;
+
+const OPERATION_TIMEOUT: &str = "hbase.client.operation.timeout";
+/// How long a page waits for a cluster that does not answer. HBase's default is twenty minutes.
+const PAGE_PATIENCE_MS: &str = "10000";
 
 /// Which store, and where to serve the page.
 #[derive(Debug, Args)]
@@ -70,8 +74,9 @@ pub(crate) fn pages(
     connection: &Connection,
     target: Target,
     host: Option<&str>,
+    prompt: Option<Connection>,
 ) -> hblite::Result<(Arc<dyn Pages>, Access)> {
-    let options = ConsoleOptions::new()?.with_host(host.map(str::to_owned));
+    let options = ConsoleOptions::new()?.with_host(host.map(str::to_owned)).with_prompt(prompt);
     let access = Access { token: options.token.text().to_owned(), port: 0 };
     Ok((Arc::new(Console::new(connection.clone(), target, options)?), access))
 }
@@ -88,17 +93,22 @@ fn show(arguments: &ConsoleArguments) -> Result<(), String> {
     let text = |error: hblite::Error| error.message().to_owned();
     let name = arguments.target.clone();
     let is_cluster = name.contains("://");
-    let (connection, target) = match is_cluster {
-        true => (hblite::connect(&name).map_err(text)?, Target::Cluster(name)),
+    let (connection, target, prompt) = match is_cluster {
+        true => {
+            let options = ClusterOptions::new().set(OPERATION_TIMEOUT, PAGE_PATIENCE_MS);
+            let connection = options.connect(&name).map_err(text)?;
+            let prompt = hblite::connect(&name).map_err(text)?;
+            (connection, Target::Cluster(name), Some(prompt))
+        }
         false => {
             let options = store_files::options();
             let options = options.create_if_missing(false).read_only(arguments.read_only);
             let connection = options.open(&name).map_err(text)?;
             report_open(&connection);
-            (connection, Target::Store(name))
+            (connection, Target::Store(name), None)
         }
     };
-    let (pages, access) = pages(&connection, target, None).map_err(text)?;
+    let (pages, access) = pages(&connection, target, None, prompt).map_err(text)?;
     let server = PageServer::start(arguments.bind, arguments.port, pages).map_err(text)?;
     announce(arguments, &access.on(server.port()))?;
     ending.wait();

@@ -176,7 +176,7 @@ fn attach_console(connection: &Connection, server: &Server) -> hblite::Result<Op
     let Some(port) = server.ports().http else { return Ok(None) };
     let target = Target::Server(server.view().clone());
     let host = server.view().advertised_host();
-    let (pages, access) = console::pages(connection, target, host)?;
+    let (pages, access) = console::pages(connection, target, host, None)?;
     server.attach_pages(pages);
     Ok(Some(access.on(port)))
 }

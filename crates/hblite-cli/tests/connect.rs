@@ -66,6 +66,21 @@ fn the_shell_prints_the_same_on_a_cluster() {
     assert_eq!(lines(&remote), lines(&local));
 }
 
+#[test]
+fn what_the_shell_cannot_do_has_the_reason_of_its_backend() {
+    let (_server, url) = cluster();
+    for (place, reason) in [
+        (&["shell", "--memory"][..], "a store has one server, so regions stay where they are"),
+        (&["shell", "--connect", &url], "on a cluster, use HBase's own shell for it"),
+    ] {
+        let output = hblite(place, "move 'x'\n");
+        let shown = [output.stdout, output.stderr].concat();
+        let shown = String::from_utf8_lossy(&shown);
+        let expected = format!("move is not supported by hblite: {reason}");
+        assert!(shown.contains(&expected), "{shown}");
+    }
+}
+
 /// The region's server refuses reads, so what is read comes from a replica.
 #[test]
 fn the_shell_reads_replicas() {

@@ -26,6 +26,9 @@ pub struct ConsoleOptions {
     pub host: Option<String>,
     /// How often counters are read. Default 5 seconds.
     pub period: Duration,
+    /// The connection that the prompt uses, if not that of the pages: on a cluster, a command may
+    /// take longer than a page should.
+    pub prompt: Option<Connection>,
 }
 
 impl ConsoleOptions {
@@ -34,7 +37,7 @@ impl ConsoleOptions {
     /// # Errors
     /// `Io` if the system has no randomness.
     pub fn new() -> hblite::Result<Self> {
-        Ok(Self { token: Token::random()?, host: None, period: PERIOD })
+        Ok(Self { token: Token::random()?, host: None, period: PERIOD, prompt: None })
     }
 
     /// Sets [`token`](ConsoleOptions::token).
@@ -57,6 +60,13 @@ impl ConsoleOptions {
         self.period = period;
         self
     }
+
+    /// Sets [`prompt`](ConsoleOptions::prompt).
+    #[must_use]
+    pub fn with_prompt(mut self, prompt: impl Into<Option<Connection>>) -> Self {
+        self.prompt = prompt.into();
+        self
+    }
 }
 
 /// The console of a store or cluster.
@@ -76,10 +86,11 @@ impl Console {
         target: Target,
         options: ConsoleOptions,
     ) -> hblite::Result<Self> {
+        let prompt = options.prompt.clone().unwrap_or_else(|| connection.clone());
         let source = Arc::new(Source::new(connection, target));
         let recorder = Recorder::start(Arc::clone(&source), options.period)?;
-        let state =
-            State { source, recorder, prompts: Prompts::default(), advice: Mutex::default() };
+        let (prompts, advice) = (Prompts::default(), Mutex::default());
+        let state = State { source, prompt, recorder, prompts, advice };
         Ok(Self { options, state })
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use hblite::Connection;
 use parking_lot::Mutex;
 
 use crate::recorder::Recorder;
@@ -16,6 +17,8 @@ pub(crate) type Prompts = Mutex<HashMap<String, Arc<AtomicBool>>>;
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) source: Arc<Source>,
+    /// The connection of the prompt.
+    pub(crate) prompt: Connection,
     pub(crate) recorder: Recorder,
     pub(crate) prompts: Prompts,
     /// Held by the request whose advice is being computed.

@@ -21,6 +21,7 @@ mod tables;
 
 use std::str::FromStr;
 
+use hblite::ErrorKind;
 use http::StatusCode;
 use serde_json::Value;
 
@@ -49,7 +50,15 @@ impl Failure {
 
 impl From<hblite::Error> for Failure {
     fn from(error: hblite::Error) -> Self {
-        Self::bad(error.to_string())
+        let status = match error.kind() {
+            ErrorKind::NotServing | ErrorKind::Busy | ErrorKind::Closed => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            ErrorKind::Io => StatusCode::BAD_GATEWAY,
+            ErrorKind::Corrupt => StatusCode::INTERNAL_SERVER_ERROR,
+            _ => StatusCode::BAD_REQUEST,
+        };
+        Self::new(status, error.to_string())
     }
 }
 

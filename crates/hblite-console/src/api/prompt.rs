@@ -70,7 +70,7 @@ pub(super) fn run(state: &State, body: &[u8]) -> Answer {
             }
             is_late
         });
-        let connection = state.source.connection.clone();
+        let connection = state.prompt.clone();
         let mut shell = Shell::new(connection, Box::new(output.clone()), options);
         let result = shell.run_line(&source, &mut NoLines);
         drop(over);

@@ -23,7 +23,8 @@ function draw(page, answer) {
   page.redraw = redraw;
   const { rates, calls } = answer;
   show(page.root,
-    head("Overview", `hblite ${answer.version}, up ${duration(answer.now_ms - answer.started_at_ms)}`),
+    head("Overview", `hblite ${answer.version}, ${answer.mode === "cluster" ? "connected for" : "up"} ${
+      duration(answer.now_ms - answer.started_at_ms)}`),
     answer.last_error && failure(`The last background task failed: ${answer.last_error}`),
     answer.damaged.length > 0 && failure("Damaged files:\n" +
       answer.damaged.map((file) => `${file.table}: ${file.message}`).join("\n")),

@@ -10,8 +10,15 @@ macro_rules! unsupported {
             arity: (0, MANY),
             is_table_method: false,
             usage: concat!($name, " is not supported by hblite: ", $reason, "."),
-            run: |_, _| {
-                let message = concat!($name, " is not supported by hblite: ", $reason);
+            run: |context, _| {
+                // Only a store of this process was recovered; the reasons are about those.
+                let message = match context.connection.recovery() {
+                    Some(_) => concat!($name, " is not supported by hblite: ", $reason),
+                    None => concat!(
+                        $name,
+                        " is not supported by hblite: on a cluster, use HBase's own shell for it"
+                    ),
+                };
                 Err(Failure::refused(message))
             },
         },)+)*];
