@@ -6,6 +6,7 @@
 //! Reads run in several passes, and the medians are printed. Arguments select workloads by the
 //! beginning of their names; the set-up that they need runs with them.
 
+mod process;
 mod store;
 
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 use hblite::filter::{Comparator, CompareOperator, Filter};
 use hblite::{Durability, Get, Put, Scan};
 
+use process::{anonymous_kib, thread_cpu_time};
 use store::{
     BATCH, FAMILY, FLUSH_SIZE_BYTES, QUALIFIER, Store, mix, open, put_of, row_of, value_of,
 };
@@ -233,6 +235,13 @@ impl Run {
         println!("{name:<28} {:>12.2} ms", times[count / 2].as_secs_f64() * 1000.0);
     }
 
+    /// Memory of the process: what the row before needs, if it is selected alone.
+    fn memory(&self, name: &str) {
+        if let Some(kib) = anonymous_kib().filter(|_| self.wants(name)) {
+            println!("{name:<28} {:>12.1} MiB", kib as f64 / 1024.0);
+        }
+    }
+
     fn single_puts(&self) {
         for threads in [1, 2] {
             let name = format!("put_{threads}_threads");
@@ -291,6 +300,7 @@ impl Run {
                 assert_eq!(store.get(mix(number)), 1);
             }
         });
+        self.memory(&format!("get_random_{threads}_memory"));
         let zipfian = move |thread: u64| picks(thread, true);
         self.measure_reads(&format!("get_zipfian_{threads}"), threads, SIZES.gets, |thread| {
             for number in zipfian(thread) {
@@ -465,12 +475,6 @@ impl Run {
             assert_eq!(store.scan(&Scan::new()), SIZES.cells / 10);
         });
     }
-}
-
-/// The processor time of this thread so far, where the system tells it.
-fn thread_cpu_time() -> Option<Duration> {
-    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    Some(Duration::from_nanos(statistics.split(' ').next()?.parse().ok()?))
 }
 
 fn copy_dir(from: &Path, to: &Path) {
