@@ -87,7 +87,7 @@ use self::table::{TableEntry, table_not_found};
 
 pub use self::open_report::{CatalogRebuild, Moved, OpenReport};
 pub use self::procedures::Procedures;
-pub(crate) use self::table::TableSlot;
+pub(crate) use self::table::{Routes, TableSlot};
 
 /// Namespaces, tables and regions of an open store.
 pub struct Catalog {

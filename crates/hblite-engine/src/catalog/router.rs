@@ -18,6 +18,9 @@ pub(crate) trait KeyRange {
     /// The first row, empty for the first region.
     fn start_key(&self) -> &[u8];
 
+    /// The first row after it, empty for the last region.
+    fn end_key(&self) -> &[u8];
+
     /// Whether this row is in the range.
     fn contains_row(&self, row: &[u8]) -> bool;
 }
@@ -26,6 +29,11 @@ impl KeyRange for Region {
     #[inline]
     fn start_key(&self) -> &[u8] {
         self.info().start_key()
+    }
+
+    #[inline]
+    fn end_key(&self) -> &[u8] {
+        self.info().end_key()
     }
 
     #[inline]
@@ -39,6 +47,8 @@ impl KeyRange for Region {
 pub(crate) struct Router<R = Region> {
     /// The first 8 bytes of each start key, padded with zeros, as a big-endian number.
     prefixes: Box<[u64]>,
+    /// The same of each end key; the highest number where there is none.
+    end_prefixes: Box<[u64]>,
     regions: Box<[Arc<R>]>,
 }
 
@@ -48,10 +58,15 @@ impl<R: KeyRange> Router<R> {
         regions.sort_by(|left, right| left.start_key().cmp(right.start_key()));
         let prefixes: Box<[u64]> =
             regions.iter().map(|region| key::row_prefix(region.start_key())).collect();
+        let end_prefix = |region: &Arc<R>| match region.end_key() {
+            b"" => u64::MAX,
+            end => key::row_prefix(end),
+        };
+        let end_prefixes = regions.iter().map(end_prefix).collect();
         if ARE_CHECKED {
             assert!(prefixes.is_sorted(), "prefixes have the order of the start keys");
         }
-        Self { prefixes, regions: regions.into_boxed_slice() }
+        Self { prefixes, end_prefixes, regions: regions.into_boxed_slice() }
     }
 
     /// The regions in order.
@@ -62,8 +77,47 @@ impl<R: KeyRange> Router<R> {
     /// The region that holds `row`; `None` if there is a hole.
     #[inline]
     pub(crate) fn find(&self, row: &[u8]) -> Option<&Arc<R>> {
-        let region = self.regions.get(self.count_up_to(row).checked_sub(1)?)?;
-        region.contains_row(row).then_some(region)
+        self.position(row).map(|at| &self.regions[at])
+    }
+
+    /// The region that holds the first of `items`, whose rows ascend, and how many it holds of
+    /// them. `None` if there is a hole.
+    pub(crate) fn find_run<T>(
+        &self,
+        items: &[T],
+        row: impl Fn(&T) -> &[u8],
+    ) -> Option<(&R, usize)> {
+        let (first, others) = items.split_first()?;
+        let at = self.position(row(first))?;
+        let is_held = |item: &T| self.ends_after(at, row(item));
+        // In most batches either all regions have one row or one region has them all.
+        let count = match others.first().is_some_and(is_held) {
+            true => others.partition_point(is_held),
+            false => 0,
+        };
+        Some((&self.regions[at], 1 + count))
+    }
+
+    /// The index of the region that holds `row`.
+    #[inline]
+    fn position(&self, row: &[u8]) -> Option<usize> {
+        let at = self.count_up_to(row).checked_sub(1)?;
+        // A region alone is not searched for.
+        let is_inside = match self.regions.len() {
+            1 => self.regions[0].contains_row(row),
+            _ => self.ends_after(at, row),
+        };
+        is_inside.then_some(at)
+    }
+
+    /// Whether the region at this index ends after `row`. Its key is seldom read: in a table of
+    /// many regions it is in no cache.
+    #[inline]
+    fn ends_after(&self, at: usize, row: &[u8]) -> bool {
+        key::row_prefix(row) < self.end_prefixes[at] || {
+            let end = self.regions[at].end_key();
+            end.is_empty() || row < end
+        }
     }
 
     /// The last region with rows before `row`; the last of all if `row` is empty.
@@ -102,6 +156,10 @@ mod tests {
             &self.0
         }
 
+        fn end_key(&self) -> &[u8] {
+            &self.1
+        }
+
         fn contains_row(&self, row: &[u8]) -> bool {
             row >= self.0.as_slice() && (self.1.is_empty() || row < self.1.as_slice())
         }
@@ -133,7 +191,7 @@ mod tests {
                 rows.push([split, &b"\x00"[..]].concat());
                 rows.push(split[..split.len() - 1].to_vec());
             }
-            for row in rows {
+            for row in rows.clone() {
                 let walked = router.regions().iter().find(|range| range.contains_row(&row));
                 let found = router.find(&row);
                 assert_eq!(found.map(|r| &r.0), walked.map(|r| &r.0), "row {row:?}");
@@ -145,6 +203,12 @@ mod tests {
                 let found = router.find_before(&row);
                 assert_eq!(found.map(|r| &r.0), before.map(|r| &r.0), "before {row:?}");
             }
+            rows.sort_unstable();
+            for from in 0..rows.len() {
+                let (region, count) = router.find_run(&rows[from..], |row| row).unwrap();
+                let held = rows[from..].iter().filter(|row| region.contains_row(row)).count();
+                assert_eq!(count, held, "from row {:?}", rows[from]);
+            }
         }
     }
 
@@ -154,6 +218,9 @@ mod tests {
         let router = Router::new(ranges.into_iter().map(Arc::new).collect());
         assert!(router.find(b"d").is_none());
         assert!(router.find(b"b").is_some() && router.find(b"f").is_some());
+        let run = |rows: &[&[u8]]| router.find_run(rows, |row| row).map(|(_, count)| count);
+        assert_eq!(run(&[b"a", b"b", b"d", b"f"]), Some(2));
+        assert_eq!((run(&[b"d", b"f"]), run(&[b"f", b"x"])), (None, Some(2)));
         let empty = Router::<Range>::new(Vec::new());
         assert!(empty.find(b"a").is_none() && empty.find_before(b"").is_none());
     }

@@ -68,6 +68,31 @@ impl TableEntry {
     }
 }
 
+/// The regions of a table at one moment.
+pub(crate) struct Routes<'a> {
+    slot: &'a TableSlot,
+    entry: Option<Arc<TableEntry>>,
+}
+
+impl Routes<'_> {
+    /// The region that holds the first of `items`, whose rows ascend, and how many it holds of
+    /// them.
+    ///
+    /// # Errors
+    /// As [`TableSlot::route`].
+    pub(crate) fn run<T>(
+        &self,
+        items: &[T],
+        row: impl Fn(&T) -> &[u8],
+    ) -> Result<(&Region, usize)> {
+        let entry = self.entry.as_deref();
+        entry.and_then(|entry| entry.router.find_run(items, &row)).ok_or_else(|| {
+            let first = items.first().map(row).unwrap_or_default();
+            self.slot.no_region(entry, first)
+        })
+    }
+}
+
 /// The slot of a table's name.
 #[derive(Debug)]
 pub(crate) struct TableSlot {
@@ -107,6 +132,11 @@ impl TableSlot {
             Some(region) => Ok(Arc::clone(region)),
             None => Err(self.no_region(entry.as_deref(), row)),
         }
+    }
+
+    /// The regions now, for many rows.
+    pub(crate) fn routes(&self) -> Routes<'_> {
+        Routes { slot: self, entry: self.entry.read().clone() }
     }
 
     /// The last region with rows before `row`; the last of all if `row` is empty.

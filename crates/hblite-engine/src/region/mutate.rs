@@ -34,7 +34,7 @@ use crate::wal::{EditOrigin, WalTicket};
 /// A larger buffer is not kept for the next write.
 const KEPT_BYTES_MAX: usize = 1 << 20;
 /// How many buffers are kept for batches, and the size of all but one of them.
-const KEPT_MAX: usize = 64;
+const KEPT_MAX: usize = 128;
 const KEPT_SMALL_BYTES_MAX: usize = 16 << 10;
 
 thread_local! {
@@ -58,10 +58,12 @@ pub(super) fn keep_edit(mut edit: CellBuffer) {
     });
 }
 
-/// A write that has the locks of its rows, and its cells with timestamps.
+/// A write that has the locks of its rows.
 pub(crate) struct RowsWrite<'a> {
     region: &'a Region,
     edit: CellBuffer,
+    /// The time of the write.
+    now: i64,
     durability: Durability,
     logged: Option<Logged>,
     _rows: LockedRows<'a>,
@@ -82,13 +84,25 @@ struct Logged {
 }
 
 impl RowsWrite<'_> {
+    /// Step 4, with a time that was taken after the locks.
+    ///
+    /// # Errors
+    /// Those of reading what a delete of the newest version refers to.
+    pub(crate) fn prepare<M: AsRef<Mutation>>(&mut self, mutations: &[M], now: i64) -> Result<()> {
+        assert!(self.edit.is_empty(), "a write is prepared once");
+        self.now = now;
+        let mut mutations = mutations.iter().map(AsRef::as_ref);
+        mutations.try_for_each(|one| self.region.prepare_cells(one, now, &mut self.edit))
+    }
+
     /// Step 5. [`RowsWrite::finish`] must follow.
     ///
     /// # Errors
     /// `RegionTooBusy`, `RegionServerStopped`: nothing was written.
     pub(crate) fn append(&mut self) -> Result<()> {
         assert!(self.logged.is_none(), "a write is appended once");
-        self.logged = Some(self.region.append_edit(&mut self.edit, self.durability, None)?);
+        self.logged =
+            Some(self.region.append_edit(&mut self.edit, self.durability, self.now, None)?);
         Ok(())
     }
 
@@ -121,6 +135,7 @@ impl Region {
         }
         self.admit_rows(mutations)?;
         let mut write = self.lock_rows(mutations, durability)?;
+        write.prepare(mutations, self.now())?;
         write.append()?;
         write.finish()?;
         self.count_writes(mutations);
@@ -136,10 +151,10 @@ impl Region {
         mutations.iter().try_for_each(|mutation| self.check_mutation(mutation.as_ref()))
     }
 
-    /// Steps 2 to 4 for mutations that were admitted.
+    /// Steps 2 and 3 for mutations that were admitted. [`RowsWrite::prepare`] must follow.
     ///
     /// # Errors
-    /// `NotServingRegion`; those of reading what a delete of the newest version refers to.
+    /// `NotServingRegion`.
     pub(crate) fn lock_rows<M: AsRef<Mutation>>(
         &self,
         mutations: &[M],
@@ -152,13 +167,14 @@ impl Region {
             true => LockedRows::Exclusive { _guards: self.row_locks.exclusive(rows()) },
         };
         let _updates = self.enter()?;
-        let now = self.context.env.clock.now_millis();
-        let mut edit = take_edit();
-        for mutation in mutations() {
-            self.prepare_cells(mutation, now, &mut edit)?;
-        }
+        let edit = take_edit();
         let durability = durability.unwrap_or_else(|| self.durability_of(mutations()));
-        Ok(RowsWrite { region: self, edit, durability, logged: None, _rows, _updates })
+        Ok(RowsWrite { region: self, edit, now: 0, durability, logged: None, _rows, _updates })
+    }
+
+    /// The time, in milliseconds since 1970-01-01 UTC.
+    pub(crate) fn now(&self) -> i64 {
+        self.context.env.clock.now_millis()
     }
 
     /// Counts mutations that were written.
@@ -184,9 +200,10 @@ impl Region {
         &self,
         edit: &mut CellBuffer,
         durability: Durability,
+        now: i64,
         nonce: Option<Nonce>,
     ) -> Result<u64> {
-        let logged = self.append_edit(edit, durability, nonce)?;
+        let logged = self.append_edit(edit, durability, now, nonce)?;
         let sequence_id = logged.sequence_id;
         self.finish_edit(edit, logged)?;
         Ok(sequence_id)
@@ -197,6 +214,7 @@ impl Region {
         &self,
         edit: &mut CellBuffer,
         durability: Durability,
+        now: i64,
         nonce: Option<Nonce>,
     ) -> Result<Logged> {
         keep_last_of_equal_keys(edit);
@@ -213,7 +231,7 @@ impl Region {
             return Ok(Logged { sequence_id: self.mvcc.begin(), ticket: None, durability });
         }
         let mut sequence_id = 0;
-        let origin = EditOrigin { write_time: self.context.env.clock.now_millis(), nonce };
+        let origin = EditOrigin { write_time: now, nonce };
         let ticket = wal.append(&self.wal_region, origin, edit, durability, || {
             sequence_id = self.mvcc.begin();
             sequence_id

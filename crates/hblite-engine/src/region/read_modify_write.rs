@@ -204,7 +204,7 @@ impl Region {
         let mut sequence_id = self.mvcc.read_point();
         if !edit.is_empty() {
             let durability = self.durability_of(mutations.iter());
-            sequence_id = self.write_edit(&mut edit, durability, nonce)?;
+            sequence_id = self.write_edit(&mut edit, durability, now, nonce)?;
         }
         keep_edit(edit);
         self.load.write_requests(mutations.len() as u64);

@@ -5,13 +5,14 @@
 //! Threads:   any.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
+use hblite_env::time::Instant;
 use hblite_model::{
     Action, ActionResult, Error, ErrorKind, Exception, Mutation, MutationKind, Result, RowResult,
 };
 
 use super::TableHandle;
+use crate::catalog::Routes;
 use crate::region::{Region, RowsWrite};
 
 /// How many regions a batch writes to at a time. While it does, none of them can be flushed.
@@ -58,75 +59,58 @@ impl TableHandle {
             if !left.is_sorted_by_key(row) {
                 left.sort_by_key(|at| mutations[*at].row());
             }
-            let groups = self.next_groups(&mut left, mutations, &mut report);
-            let written = write_groups(&groups);
-            for (Group { region, mutations: mine, places }, mut written) in
-                groups.iter().zip(written)
-            {
-                let mut tried: Vec<usize> = places.clone();
-                if written.as_ref().is_err_and(|error| error.kind() != ErrorKind::NotServing) {
-                    // Nothing was written. Mutations that can never succeed must not affect the
-                    // others.
-                    tried.retain(|at| match region.check_mutation(mutations[*at]) {
-                        Ok(()) => true,
-                        Err(error) => {
-                            report(*at, Err(error));
-                            false
-                        }
-                    });
-                    if tried.len() < mine.len() {
-                        let others: Vec<&Mutation> =
-                            tried.iter().map(|at| mutations[*at]).collect();
-                        written = region.mutate_rows(&others, None);
-                    }
-                }
+            let sorted: Vec<&Mutation> = left.iter().map(|at| mutations[*at]).collect();
+            let routes = self.slot.routes();
+            let (groups, taken) = next_groups(&routes, &left, &sorted, &mut report);
+            let mut again = Vec::new();
+            for (group, written) in groups.iter().zip(write_groups(&groups)) {
                 match written {
-                    Ok(()) => tried.into_iter().for_each(|at| report(at, Ok(()))),
-                    Err(error)
-                        if self.waits_after(&error, &mut deadline, || {
-                            self.slot.route(mutations[places[0]].row())
-                        }) =>
-                    {
-                        left.extend(tried);
+                    Ok(()) => group.places.iter().for_each(|at| report(*at, Ok(()))),
+                    Err(error) => {
+                        again.extend(self.after_failure(group, error, &mut deadline, &mut report));
                     }
-                    Err(error) => tried.into_iter().for_each(|at| report(at, Err(error.clone()))),
                 }
             }
+            again.extend(&left[taken..]);
+            left = again;
         }
     }
 
-    /// Takes the first mutations of `left`, which is sorted by row: those of at most [`GROUPS_MAX`]
-    /// regions, in the order of the regions.
-    fn next_groups<'m>(
+    /// Writes the valid mutations of a group of which nothing was written. Returns those that are
+    /// to be tried again, when their region is in service.
+    fn after_failure(
         &self,
-        left: &mut Vec<usize>,
-        mutations: &[&'m Mutation],
+        group: &Group<'_>,
+        error: Error,
+        deadline: &mut Option<Instant>,
         report: &mut impl FnMut(usize, Result<()>),
-    ) -> Vec<Group<'m>> {
-        let mut groups: Vec<Group<'m>> = Vec::new();
-        let mut rest = &left[..];
-        while let Some(first) = rest.first().filter(|_| groups.len() < GROUPS_MAX) {
-            let row = mutations[*first].row();
-            let routed = self.slot.route(row);
-            let is_of_group = |at: &usize| match &routed {
-                Ok(region) => region.info().contains_row(mutations[*at].row()),
-                Err(_) => mutations[*at].row() == row,
-            };
-            // The row itself, whatever the region says: the loop must come to an end.
-            let count = 1 + rest[1..].partition_point(is_of_group);
-            let (places, others) = rest.split_at(count);
-            rest = others;
-            match routed {
-                Ok(region) => {
-                    let mutations = places.iter().map(|at| mutations[*at]).collect();
-                    groups.push(Group { region, mutations, places: places.to_vec() });
+    ) -> Vec<usize> {
+        let (mut tried, mut written) = (group.places.to_vec(), Err(error.clone()));
+        if error.kind() != ErrorKind::NotServing {
+            // Mutations that can never succeed must not affect the others.
+            let mut others = Vec::new();
+            tried.clear();
+            for (at, mutation) in group.places.iter().zip(group.mutations) {
+                match group.region.check_mutation(mutation) {
+                    Ok(()) => {
+                        tried.push(*at);
+                        others.push(*mutation);
+                    }
+                    Err(error) => report(*at, Err(error)),
                 }
-                Err(error) => places.iter().for_each(|at| report(*at, Err(error.clone()))),
+            }
+            if others.len() < group.mutations.len() {
+                written = group.region.mutate_rows(&others, None);
             }
         }
-        let taken = left.len() - rest.len();
-        left.drain(..taken);
-        groups
+        if let Err(error) = &written {
+            let route = || self.slot.route(group.mutations[0].row());
+            if self.waits_after(error, deadline, route) {
+                return tried;
+            }
+        }
+        tried.into_iter().for_each(|at| report(at, written.clone()));
+        Vec::new()
     }
 
     /// Runs actions independently. Puts and deletes of one region become one log entry; each action
@@ -190,12 +174,39 @@ impl TableHandle {
     }
 }
 
+/// Groups the first mutations of `sorted`, which are those at `places`, for at most
+/// [`GROUPS_MAX`] regions, in the order of the regions. Returns how many were taken.
+fn next_groups<'b>(
+    routes: &'b Routes<'_>,
+    places: &'b [usize],
+    sorted: &'b [&'b Mutation],
+    report: &mut impl FnMut(usize, Result<()>),
+) -> (Vec<Group<'b>>, usize) {
+    let mut groups: Vec<Group<'b>> = Vec::new();
+    let mut taken = 0;
+    while taken < sorted.len() && groups.len() < GROUPS_MAX {
+        let (sorted, places) = (&sorted[taken..], &places[taken..]);
+        match routes.run(sorted, |mutation| mutation.row()) {
+            Ok((region, count)) => {
+                let (mutations, places) = (&sorted[..count], &places[..count]);
+                groups.push(Group { region, mutations, places });
+                taken += count;
+            }
+            Err(error) => {
+                report(places[0], Err(error));
+                taken += 1;
+            }
+        }
+    }
+    (groups, taken)
+}
+
 /// The mutations of a batch for one region.
-struct Group<'m> {
-    region: Arc<Region>,
-    mutations: Vec<&'m Mutation>,
+struct Group<'b> {
+    region: &'b Region,
+    mutations: &'b [&'b Mutation],
     /// Their indexes in the batch.
-    places: Vec<usize>,
+    places: &'b [usize],
 }
 
 /// Writes each group. The log is written once for all of them: see
@@ -207,10 +218,19 @@ fn write_groups(groups: &[Group<'_>]) -> Vec<Result<()>> {
     let starts = groups.iter().map(|group| group.region.info().start_key());
     assert!(starts.is_sorted(), "regions are locked in the order of their rows");
     let admitted: Vec<Result<()>> =
-        groups.iter().map(|group| group.region.admit_rows(&group.mutations)).collect();
+        groups.iter().map(|group| group.region.admit_rows(group.mutations)).collect();
     let mut writes: Vec<Result<RowsWrite<'_>>> = Vec::with_capacity(groups.len());
     for (group, admitted) in groups.iter().zip(admitted) {
-        writes.push(admitted.and_then(|()| group.region.lock_rows(&group.mutations, None)));
+        writes.push(admitted.and_then(|()| group.region.lock_rows(group.mutations, None)));
+    }
+    // After all locks were taken: see `region/mutate.rs`.
+    let now = groups.first().map_or(0, |group| group.region.now());
+    for (group, write) in groups.iter().zip(&mut writes) {
+        if let Ok(locked) = write
+            && let Err(error) = locked.prepare(group.mutations, now)
+        {
+            *write = Err(error);
+        }
     }
     for write in &mut writes {
         if let Ok(locked) = write
@@ -221,7 +241,7 @@ fn write_groups(groups: &[Group<'_>]) -> Vec<Result<()>> {
     }
     let finish = |(group, write): (&Group<'_>, Result<RowsWrite<'_>>)| {
         write?.finish()?;
-        group.region.count_writes(&group.mutations);
+        group.region.count_writes(group.mutations);
         Ok(())
     };
     groups.iter().zip(writes).map(finish).collect()
