@@ -5,7 +5,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use hblite::{ColumnFamilyDescriptor, Connection, Get, Put, TableDescriptor};
 use hblite_console::{Console, ConsoleOptions, Target};
@@ -53,19 +53,6 @@ impl Cluster {
     }
 }
 
-/// The system's clock.
-#[derive(Default)]
-struct Milliseconds(u128);
-
-impl Milliseconds {
-    fn wait_for_another_millisecond(&mut self) {
-        let before = self.0;
-        while self.0 == before {
-            self.0 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
-        }
-    }
-}
-
 /// The count of the range with this first key in the only window.
 fn count(map: &Value, start: &str) -> Option<f64> {
     let ranges = map["ranges"].as_array().unwrap();
@@ -77,13 +64,14 @@ fn count(map: &Value, start: &str) -> Option<f64> {
 fn written_keys_divide_regions_and_are_named() {
     let cluster = Cluster::new();
     let table = cluster.connection.table("t").unwrap();
-    let mut clock = Milliseconds::default();
+    let mut written_at = 0;
     for row in 0..400 {
         table.put(&Put::new(format!("row{row:04}")).add("f", "q", "v")).unwrap();
         if row % 2 == 0 {
             // In the same millisecond, it would be the same cell.
-            clock.wait_for_another_millisecond();
+            while cluster.connection.now_millis() <= written_at {}
             table.put(&Put::new("sun").add("f", "q", "v")).unwrap();
+            written_at = cluster.connection.now_millis();
         }
         if row % 4 == 0 {
             table.get(&Get::new("a")).unwrap();

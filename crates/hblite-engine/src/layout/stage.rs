@@ -215,6 +215,7 @@ impl<'a> Staging<'a> {
         self.kept.extend(self.layout.set_aside_of_replaced(self.fs, &foreign)?);
         if foreign.contains(&path) { Ok(()) } else { self.remove(&path, entry.is_dir) }
     }
+
     fn remove(&self, path: &Path, is_dir: bool) -> Result<()> {
         let removed = if is_dir { self.fs.remove_dir_all(path) } else { self.fs.remove_file(path) };
         removed.map_err(|error| Error::io("cannot remove", path, error))
