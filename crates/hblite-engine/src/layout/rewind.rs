@@ -266,8 +266,13 @@ pub(super) fn make_dir(fs: &dyn FileSystem, dir: &Path) -> Result<()> {
 
 /// The entries of a directory; none if it does not exist.
 fn list(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<DirEntry>> {
+    Ok(entries(fs, dir)?.unwrap_or_default())
+}
+
+/// The entries of a directory; `None` if there is no such directory.
+pub(super) fn entries(fs: &dyn FileSystem, dir: &Path) -> Result<Option<Vec<DirEntry>>> {
     match fs.list_dir(dir) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        entries => entries.map_err(|error| Error::io("cannot list", dir, error)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        entries => entries.map(Some).map_err(|error| Error::io("cannot list", dir, error)),
     }
 }

@@ -11,14 +11,13 @@
 //! one, which holds the store's lock.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use hblite_env::{DirEntry, FileSystem, copy_between};
 use hblite_model::{Error, Result};
 
 use super::own::{Shape, foreign_at};
-use super::rewind::{Kept, absent, exists, make_dir};
+use super::rewind::{Kept, absent, entries, exists, make_dir};
 use super::{Layout, REWOUND_PARTS};
 use crate::files::{link_or_copy_durable, sync_dir};
 use crate::parallel;
@@ -120,18 +119,20 @@ impl Layout {
     }
 }
 
-/// What is still to be done.
+/// The comparison of a directory with the new contents, and what is left to do after it.
 struct Staging<'a> {
     layout: &'a Layout,
     fs: &'a dyn FileSystem,
     new: &'a NewContents<'a>,
-    /// These names, and the directories that have or had them, were changed.
+    /// Paths in the store of the names that may have been changed.
     changed: &'a BTreeSet<PathBuf>,
+    /// Their parents.
     changed_in: BTreeSet<&'a Path>,
     /// Files to be linked or copied: path in the store, and staged path.
     files: Vec<(PathBuf, PathBuf)>,
     /// Directories to be synced.
     dirs: Vec<PathBuf>,
+    /// What was set aside.
     kept: Vec<Kept>,
 }
 
@@ -173,14 +174,14 @@ impl<'a> Staging<'a> {
         if found.is_none() {
             make_dir(self.fs, staged)?;
         }
-        let mut kept = BTreeSet::new();
+        let mut staying = BTreeSet::new();
         for entry in found.unwrap_or_default() {
             match wanted.get(&entry.name) {
                 Some(is_dir)
                     if *is_dir == entry.is_dir
                         && !self.changed.contains(&place.join(&entry.name)) =>
                 {
-                    kept.insert(entry.name);
+                    staying.insert(entry.name);
                 }
                 _ => {
                     is_changed = true;
@@ -189,12 +190,12 @@ impl<'a> Staging<'a> {
             }
         }
         for (name, is_dir) in wanted {
-            let is_kept = kept.contains(&name);
+            let stays = staying.contains(&name);
             let (place, staged) = (place.join(&name), staged.join(&name));
-            is_changed |= !is_kept;
+            is_changed |= !stays;
             if is_dir {
                 self.dir(&place, &staged, shape.and_then(|shape| shape.of_dir(&name)))?;
-            } else if !is_kept {
+            } else if !stays {
                 self.files.push((place, staged));
             }
         }
@@ -230,14 +231,5 @@ impl<'a> Staging<'a> {
         })?;
         parallel::for_each(&self.dirs, |dir| sync_dir(fs, dir))?;
         Ok(self.kept)
-    }
-}
-
-/// The entries of a directory; `None` if there is no such directory.
-fn entries(fs: &dyn FileSystem, dir: &Path) -> Result<Option<Vec<DirEntry>>> {
-    match fs.list_dir(dir) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::io("cannot list", dir, error)),
-        Ok(entries) => Ok(Some(entries)),
     }
 }

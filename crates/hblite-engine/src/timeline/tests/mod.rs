@@ -166,11 +166,27 @@ fn writers_during_a_checkpoint_lose_nothing_that_was_acknowledged_before_it() {
     });
 }
 
-/// A store on a disk that may lose power, with a table, a checkpoint and changes since then.
+/// The store on a disk that may lose power.
 fn on_disk(fs: &hblite_env::CrashFileSystem) -> Arc<Timeline> {
     let env = Env::in_memory().with_fs(Arc::new(fs.clone()));
     let options = EngineOptions { is_flushed_on_close: false, ..EngineOptions::default() };
     Timeline::open(env, Path::new("/store"), options).unwrap()
+}
+
+/// The same, with a table `t`, a row `a` in it, and then a checkpoint `one`.
+fn with_checkpoint(fs: &hblite_env::CrashFileSystem) -> Arc<Timeline> {
+    let timeline = on_disk(fs);
+    create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
+    put(&timeline, "a", "1");
+    timeline.checkpoint("one").unwrap();
+    timeline
+}
+
+/// What a kill leaves of a disk, and what two power cuts do.
+fn remains(
+    fs: &hblite_env::CrashFileSystem,
+) -> impl Iterator<Item = hblite_env::CrashFileSystem> + '_ {
+    std::iter::once(fs.after_kill()).chain((0..2).map(|seed| fs.after_power_cut(seed)))
 }
 
 fn state(timeline: &Timeline) -> (Option<String>, Option<String>, bool) {
@@ -187,10 +203,7 @@ fn change(timeline: &Timeline) {
 #[test]
 fn a_store_in_a_directory_is_rewound_and_opened_again() {
     let fs = hblite_env::CrashFileSystem::new();
-    let timeline = on_disk(&fs);
-    create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
-    put(&timeline, "a", "1");
-    timeline.checkpoint("one").unwrap();
+    let timeline = with_checkpoint(&fs);
     let before = state(&timeline);
     for _ in 0..2 {
         change(&timeline);
@@ -226,10 +239,7 @@ fn a_rewind_that_is_cut_off_is_done_or_not() {
 fn cut_off_rewinds(is_staged: bool, outcomes: &mut [usize; 2]) {
     for operations in 0.. {
         let fs = hblite_env::CrashFileSystem::new();
-        let timeline = on_disk(&fs);
-        create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
-        put(&timeline, "a", "1");
-        timeline.checkpoint("one").unwrap();
+        let timeline = with_checkpoint(&fs);
         let before = state(&timeline);
         change(&timeline);
         // A durable write makes everything before it in the log durable too.
@@ -243,8 +253,7 @@ fn cut_off_rewinds(is_staged: bool, outcomes: &mut [usize; 2]) {
         fs.power_off_after(operations);
         let is_done = timeline.rewind("one").is_ok();
         let has_power = is_done && fs.operation_count() - start < operations;
-        let left = std::iter::once(fs.after_kill()).chain((0..2).map(|s| fs.after_power_cut(s)));
-        for (index, left) in left.enumerate() {
+        for (index, left) in remains(&fs).enumerate() {
             let place = format!("cut after {operations} operations, remains {index}");
             let opened = on_disk(&left);
             let now = state(&opened);
@@ -411,10 +420,7 @@ fn a_file_of_someone_else_in_a_checkpoint_stays() {
 fn a_file_that_arrives_during_a_rewind_is_set_aside() {
     for dir in ["data/default/t", "WALs", ".hbase-snapshot"] {
         let fs = hblite_env::CrashFileSystem::new();
-        let timeline = on_disk(&fs);
-        create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
-        put(&timeline, "a", "1");
-        timeline.checkpoint("one").unwrap();
+        let timeline = with_checkpoint(&fs);
         put(&timeline, "a", "2");
         timeline.staging.end();
         let engine = timeline.engine();
@@ -448,10 +454,7 @@ fn a_store_whose_rewind_was_cut_off_is_checked_read_and_backed_up() {
     let (mut interrupted, mut operations) = (0, 0);
     loop {
         let fs = hblite_env::CrashFileSystem::new();
-        let timeline = on_disk(&fs);
-        create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
-        put(&timeline, "a", "1");
-        timeline.checkpoint("one").unwrap();
+        let timeline = with_checkpoint(&fs);
         let before = state(&timeline);
         change(&timeline);
         let after = state(&timeline);

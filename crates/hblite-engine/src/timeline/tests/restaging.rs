@@ -95,10 +95,7 @@ const CHANGES: [fn(&Timeline); 9] = [
 fn what_was_replaced_becomes_the_checkpoints_files_again() {
     for (number, change) in CHANGES.iter().enumerate() {
         let fs = CrashFileSystem::new();
-        let timeline = on_disk(&fs);
-        create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
-        put(&timeline, "a", "1");
-        timeline.checkpoint("one").unwrap();
+        let timeline = with_checkpoint(&fs);
         let (before, expected) = (state(&timeline), staged(&timeline, &fs));
         for round in 0..3 {
             change(&timeline);
@@ -118,10 +115,7 @@ fn what_was_replaced_becomes_the_checkpoints_files_again() {
 fn a_name_that_came_and_went_does_not_come_back() {
     for seed in 0..20 {
         let fs = CrashFileSystem::new();
-        let timeline = on_disk(&fs);
-        create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
-        put(&timeline, "a", "1");
-        timeline.checkpoint("one").unwrap();
+        let timeline = with_checkpoint(&fs);
         timeline.rewind("one").unwrap();
         assert!(timeline.staging.is_staged());
         let engine = timeline.engine();
@@ -191,10 +185,7 @@ fn a_power_cut_after_rewinds_in_a_row_leaves_one_of_their_states() {
         let mut rewound = 0;
         for operations in 0.. {
             let fs = CrashFileSystem::new();
-            let timeline = on_disk(&fs);
-            create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
-            put(&timeline, "a", "1");
-            timeline.checkpoint("one").unwrap();
+            let timeline = with_checkpoint(&fs);
             let before = state(&timeline);
             for _ in 0..2 {
                 change(&timeline);
@@ -208,8 +199,7 @@ fn a_power_cut_after_rewinds_in_a_row_leaves_one_of_their_states() {
             fs.power_off_after(operations);
             let is_done = timeline.rewind("one").is_ok();
             let is_staged = timeline.staging.is_staged();
-            let left = std::iter::once(fs.after_kill());
-            for (index, left) in left.chain((0..2).map(|s| fs.after_power_cut(s))).enumerate() {
+            for (index, left) in remains(&fs).enumerate() {
                 let place = format!("cut after {operations} operations, remains {index}");
                 let opened = on_disk(&left);
                 let now = state(&opened);
