@@ -465,6 +465,14 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_read_as_they_were_written() {
+        let load = 1.700_055_555_555_500_1e97_f64;
+        let call = Call { request: json!({ "load": load }), ..Call::default() };
+        let text = Line::Call(Box::new(call.clone())).to_text();
+        assert_eq!(Line::parse(&text), Ok(Line::Call(Box::new(call))), "{text}");
+    }
+
+    #[test]
     fn what_is_no_recording_is_refused_with_the_line() {
         for (text, line, part) in [
             ("", 1, "not a recording"),

@@ -35,6 +35,7 @@ use hblite_env::sync::RwLock;
 use hblite_model::cell::{CellComparator, CellRef};
 use hblite_model::{Error, Exception, Result, bytes};
 
+use cells::Approach;
 use segment::MutableSegment;
 
 /// The memstore of one store (HBase's `DefaultMemStore`).
@@ -106,6 +107,13 @@ impl MemStore {
         // Held to the end: a cell added after its segment was frozen would be missing from the
         // file.
         self.segments.read().active.add(cells.into_iter())
+    }
+
+    /// A search for where a cell of `row` will be added, to be run together with those of other
+    /// memstores.
+    pub(crate) fn approach<'r>(&self, row: &'r [u8]) -> RowApproach<'r> {
+        let segment = Arc::clone(&self.segments.read().active);
+        RowApproach { segment, row, search: None }
     }
 
     /// The cost of all cells, active and snapshot.
@@ -198,6 +206,28 @@ impl MemStore {
             scanners.push(snapshot.segment.scanner(read_point));
         }
         scanners
+    }
+}
+
+/// Brings what an insert reads into the processor's cache, a step at a time.
+///
+/// The cells of many memstores are in no cache, and each step of a search depends on the one
+/// before. The processor waits for the next steps of many searches at once.
+pub(crate) struct RowApproach<'r> {
+    segment: Arc<MutableSegment>,
+    row: &'r [u8],
+    search: Option<Approach>,
+}
+
+impl RowApproach<'_> {
+    /// Runs approaches to their ends, side by side.
+    pub(crate) fn run_all(mut approaches: Vec<Self>) {
+        for approach in &mut approaches {
+            approach.search = Some(approach.segment.approach(approach.row));
+        }
+        while !approaches.is_empty() {
+            approaches.retain_mut(|approach| approach.search.as_mut().is_some_and(Approach::step));
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 //! Threads: inserts and probes run at once. A probe whose read point covers a completed insert sees
 //! the row; any other may miss it.
 
+use std::hint::black_box;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -70,6 +71,14 @@ impl RowBloom {
             if count < ROWS_AT_ONCE {
                 return grown;
             }
+        }
+    }
+
+    /// Reads what an insert of `row` reads, so that the processor has it.
+    pub(super) fn prefetch(&self, row: &[u8]) {
+        let layer = layer_of(self.row_count.load(Ordering::Relaxed));
+        if let Some(words) = self.layers[layer].get() {
+            black_box(locate(words, row).0.load(Ordering::Relaxed));
         }
     }
 

@@ -8,12 +8,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
-use crossbeam_epoch as epoch;
 use hblite_env::sync::RwLock;
 use hblite_model::cell::{CellComparator, CellRef, CellType};
 
 use super::MemStoreSize;
-use super::cells::{CellArray, CellCursor, CellList, ChunkPool};
+use super::cells::{Approach, CellArray, CellCursor, CellList, ChunkPool};
 use super::row_bloom::RowBloom;
 use super::segment_scanner::SegmentScanner;
 
@@ -47,10 +46,10 @@ impl MutableSegment {
         // the processor then waits for the words of many rows at once.
         let mut added =
             MemStoreSize { heap_size: self.add_rows(cells.clone()), ..Default::default() };
-        let guard = &epoch::pin();
+        let mut finger = self.cells.finger();
         for cell in cells {
             self.statistics.include(&cell);
-            added.heap_size += self.cells.insert(&cell, guard);
+            added.heap_size += self.cells.insert(&cell, &mut finger);
             debug_assert!(self.rows.may_contain(cell.row()), "rows come before their cells");
             added.data_size += data_size(&cell);
             added.cell_count += 1;
@@ -64,6 +63,12 @@ impl MutableSegment {
         let mut last_row = None;
         let rows = cells.map(|cell| cell.row()).filter(|row| last_row.replace(*row) != Some(*row));
         self.rows.insert_all(rows)
+    }
+
+    /// Begins to bring what an insert of `row` reads into the processor's cache.
+    pub(super) fn approach(&self, row: &[u8]) -> Approach {
+        self.rows.prefetch(row);
+        self.cells.approach(row)
     }
 
     pub(super) fn is_empty(&self) -> bool {

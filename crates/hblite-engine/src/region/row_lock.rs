@@ -6,6 +6,8 @@
 //!
 //! Threads: any.
 
+use std::hint::black_box;
+
 use hblite_env::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::invariants::ARE_CHECKED;
@@ -28,6 +30,11 @@ pub(crate) enum SharedRows<'a> {
 impl RowLocks {
     pub(crate) fn new() -> Self {
         Self { locks: (0..LOCK_COUNT).map(|_| RwLock::new(())).collect() }
+    }
+
+    /// Reads the lock of a row, so that the processor has it when it is taken.
+    pub(crate) fn prefetch(&self, row: &[u8]) {
+        black_box(self.locks[index(row)].is_locked());
     }
 
     /// Locks rows against read-modify-write.

@@ -13,6 +13,7 @@ use hblite_model::{
 
 use super::TableHandle;
 use crate::catalog::Routes;
+use crate::memstore::RowApproach;
 use crate::region::{Region, RowsWrite};
 
 /// How many regions a batch writes to at a time. While it does, none of them can be flushed.
@@ -217,6 +218,7 @@ fn write_groups(groups: &[Group<'_>]) -> Vec<Result<()>> {
     }
     let starts = groups.iter().map(|group| group.region.info().start_key());
     assert!(starts.is_sorted(), "regions are locked in the order of their rows");
+    groups.iter().for_each(|group| group.region.approach_locks(group.mutations[0].row()));
     let admitted: Vec<Result<()>> =
         groups.iter().map(|group| group.region.admit_rows(group.mutations)).collect();
     let mut writes: Vec<Result<RowsWrite<'_>>> = Vec::with_capacity(groups.len());
@@ -232,6 +234,7 @@ fn write_groups(groups: &[Group<'_>]) -> Vec<Result<()>> {
             *write = Err(error);
         }
     }
+    RowApproach::run_all(writes.iter().flatten().flat_map(RowsWrite::approaches).collect());
     for write in &mut writes {
         if let Ok(locked) = write
             && let Err(error) = locked.append()

@@ -219,6 +219,9 @@ fn json_lines(source: impl Read) -> Result<Table, ReadError> {
     for_each_line(source, |number, line| {
         let object: serde_json::Map<String, Json> =
             serde_json::from_str(line).map_err(|error| bad(number, error))?;
+        if object.is_empty() {
+            return Err(bad(number, "the record has no fields"));
+        }
         if fields.is_empty() {
             fields = object.keys().cloned().collect();
         }
@@ -285,6 +288,7 @@ mod tests {
             (b"{\"a\":1}\n{\"b\":1}\n", "line 2: there is no a"),
             (b"{\"a\":[1]}\n", "line 1: a is neither"),
             (b"{\"a\":1}\n\xff\n", "line 2: not UTF-8"),
+            (b"{ }\n{\"a\":1}\n", "line 1: the record has no fields"),
             (b"", "there are no records"),
         ] {
             let error = Table::read(text, Format::JsonLines).expect_err(reason).to_string();

@@ -1,4 +1,4 @@
-//! Bump-allocated memory for cells: the one place of the memstore with `unsafe` code.
+//! Bump-allocated memory for cells, and for the nodes of skip lists (see `nodes`).
 //!
 //! Layout of a stored cell, without padding; the numbers of the header are in native byte order:
 //!
@@ -7,17 +7,19 @@
 //! i32 key length | i32 value length | flat key | value | tags       (KeyValue, then its tags)
 //! ```
 //!
-//! Chunks begin with [`CHUNK_SIZE_MIN`] bytes, so that an idle region costs little, and double up
-//! to [`CHUNK_SIZE_MAX`]. A chunk holds at least four of the cells it was allocated for, which
-//! bounds the waste at its end to a quarter; larger cells get a chunk of their own. Chunks of
-//! [`CHUNK_SIZE_MAX`] go from one arena to the next through a [`ChunkPool`]. Such chunks are
-//! mapped, not allocated: the allocator keeps freed memory, so an idle process would hold what a
-//! load took.
+//! Chunks begin with [`CHUNK_SIZE_MIN`] bytes or less, so that an idle region costs little. They
+//! grow with the arena up to [`CHUNK_SIZE_MAX`]: a new one adds at most a quarter, so that the
+//! memory of many regions is not charged for bytes that no cell uses. A chunk holds at least four
+//! of the cells it was allocated for, which bounds the waste at its end to a quarter; larger cells
+//! get a chunk of their own. Chunks of [`CHUNK_SIZE_MAX`] go from one arena to the next through a
+//! [`ChunkPool`]. Such chunks are mapped, not allocated: the allocator keeps freed memory, so an
+//! idle process would hold what a load took.
 //!
 //! Invariants:
 //! 1. A chunk neither moves nor is freed or used again before its arena is dropped.
 //! 2. A range of a chunk is reserved by one `fetch_add`, so it belongs to one writer, and is
-//!    written before the pointer to it is handed out. Afterwards it is never written.
+//!    written before the pointer to it is handed out. Afterwards it is never written, except for
+//!    the links of nodes, which are atomic.
 //! 3. A [`CellPointer`] is used only while its arena, or the buffer of its search key, is alive.
 //!    Only the sibling modules see pointers; `super` says how they uphold this.
 //!
@@ -35,8 +37,12 @@ use hblite_env::Pages;
 use hblite_env::sync::Mutex;
 use hblite_model::cell::{CellComparator, CellRef, KEY_VALUE_HEADER_SIZE};
 
-/// Bytes of the first chunk.
-const CHUNK_SIZE_MIN: usize = 4 << 10;
+/// Bytes of the first chunk for cells.
+pub(super) const CHUNK_SIZE_MIN: usize = 4 << 10;
+/// How much of what is going to be written is prefetched: most cells are smaller.
+const PREFETCHED_BYTES: usize = 256;
+/// Where chunks begin.
+pub(super) const CHUNK_ALIGNMENT: usize = 8;
 /// Bytes of the largest chunk that cells share.
 const CHUNK_SIZE_MAX: usize = 1 << 20;
 /// Maximum bytes that a pool keeps, and with it an idle store.
@@ -117,15 +123,11 @@ pub(super) struct Arena {
     pool: Arc<ChunkPool>,
     /// The chunk that is being filled; null until the first cell arrives.
     current: AtomicPtr<Chunk>,
-    chunks: Mutex<Chunks>,
-    allocated_bytes: AtomicUsize,
-}
-
-struct Chunks {
     /// All chunks, to be given back. Each comes from `Box::leak`.
-    all: Vec<NonNull<Chunk>>,
-    /// Bytes of the next shared chunk.
-    next_size: usize,
+    chunks: Mutex<Vec<NonNull<Chunk>>>,
+    /// Bytes of the first shared chunk.
+    first_size: usize,
+    allocated_bytes: AtomicUsize,
 }
 
 /// Owns its memory.
@@ -148,12 +150,13 @@ unsafe impl Send for Arena {}
 unsafe impl Sync for Arena {}
 
 impl Arena {
-    /// An arena without chunks, which gets them from `pool`.
-    pub(super) fn new(pool: Arc<ChunkPool>) -> Self {
+    /// An arena without chunks. It gets them from `pool`, the first with `first_size` bytes.
+    pub(super) fn new(pool: Arc<ChunkPool>, first_size: usize) -> Self {
         Self {
             pool,
             current: AtomicPtr::new(ptr::null_mut()),
-            chunks: Mutex::new(Chunks { all: Vec::new(), next_size: CHUNK_SIZE_MIN }),
+            chunks: Mutex::default(),
+            first_size,
             allocated_bytes: AtomicUsize::new(0),
         }
     }
@@ -187,8 +190,17 @@ impl Arena {
         (UnpublishedCell(CellPointer(start)), grown)
     }
 
+    /// Tells the processor where the next cell is going to be written.
+    pub(super) fn prefetch_free(&self) {
+        // SAFETY: `current` is null or a chunk that lives as long as the arena (invariant 1).
+        if let Some(chunk) = unsafe { self.current.load(Ordering::Acquire).as_ref() } {
+            let free = chunk.start.as_ptr().wrapping_add(chunk.used.load(Ordering::Relaxed));
+            (0..PREFETCHED_BYTES).step_by(64).for_each(|at| prefetch(free.wrapping_add(at)));
+        }
+    }
+
     /// Reserves `size` bytes. Also returns how many bytes the arena grew by.
-    fn reserve(&self, size: usize) -> (NonNull<u8>, usize) {
+    pub(super) fn reserve(&self, size: usize) -> (NonNull<u8>, usize) {
         if size > SHARED_CELL_SIZE_MAX {
             let chunk = Chunk::allocate(size, size);
             let start = chunk.start;
@@ -213,18 +225,19 @@ impl Arena {
         if self.current.load(Ordering::Relaxed) != full {
             return 0;
         }
-        let capacity = chunks.next_size.max((4 * size).next_power_of_two());
-        chunks.next_size = (2 * capacity).min(CHUNK_SIZE_MAX);
+        // An eighth to a quarter of what there is.
+        let usual = (self.allocated_bytes() / 8 + 1).next_power_of_two().min(CHUNK_SIZE_MAX);
+        let capacity = usual.max(self.first_size).max((4 * size).next_power_of_two());
         let (chunk, grown) = self.keep(&mut chunks, self.pool.take(capacity));
         self.current.store(chunk.as_ptr(), Ordering::Release);
         grown
     }
 
     /// Takes over a chunk until the arena is dropped; returns the growth in bytes.
-    fn keep(&self, chunks: &mut Chunks, chunk: Chunk) -> (NonNull<Chunk>, usize) {
+    fn keep(&self, chunks: &mut Vec<NonNull<Chunk>>, chunk: Chunk) -> (NonNull<Chunk>, usize) {
         let grown = chunk.capacity + size_of::<Chunk>() + size_of::<NonNull<Chunk>>();
         let chunk = NonNull::from(Box::leak(Box::new(chunk)));
-        chunks.all.push(chunk);
+        chunks.push(chunk);
         self.allocated_bytes.fetch_add(grown, Ordering::Relaxed);
         (chunk, grown)
     }
@@ -232,7 +245,7 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        for chunk in self.chunks.get_mut().all.drain(..) {
+        for chunk in self.chunks.get_mut().drain(..) {
             // SAFETY: every element comes from `Box::leak` in `keep` and is taken back only here;
             // no reference into the chunk is left, since nothing borrows the arena.
             let chunk = unsafe { Box::from_raw(chunk.as_ptr()) };
@@ -252,7 +265,8 @@ impl Drop for Chunk {
 
 impl Chunk {
     fn layout(capacity: usize) -> Layout {
-        Layout::array::<u8>(capacity).expect("a chunk is far smaller than the address space")
+        Layout::from_size_align(capacity, CHUNK_ALIGNMENT)
+            .expect("a chunk is far smaller than the address space")
     }
 
     /// A chunk of which the first `used` bytes are reserved. `capacity` is not 0.
@@ -313,6 +327,18 @@ unsafe impl Send for CellPointer {}
 // SAFETY: as above.
 unsafe impl Sync for CellPointer {}
 
+/// Tells the processor that the memory there is going to be used.
+#[inline]
+#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
+pub(super) fn prefetch<T>(address: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: prefetching is a hint that reads nothing, whatever the address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(address.cast());
+    }
+}
+
 impl CellPointer {
     /// A pointer to what [`write_search_key`] wrote; to be used while `bytes` stay as they are.
     pub(super) fn to_search_key(bytes: &[u8]) -> Self {
@@ -351,12 +377,7 @@ impl CellPointer {
     /// memory, so a scan would otherwise wait for each.
     #[inline]
     pub(super) fn prefetch(self) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: prefetching is a hint that reads nothing, whatever the address.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(self.0.as_ptr().cast());
-        }
+        prefetch(self.0.as_ptr());
     }
 
     /// The sequence id.
@@ -379,12 +400,6 @@ impl CellPointer {
         } else {
             CellComparator::Meta
         }
-    }
-
-    /// Whether both point to the same cell.
-    #[inline]
-    pub(super) fn is_same(self, other: Self) -> bool {
-        self.0 == other.0
     }
 
     #[inline]
@@ -419,7 +434,7 @@ mod tests {
 
     #[test]
     fn cells_stay_where_they_were_stored() {
-        let arena = Arena::new(Arc::default());
+        let arena = Arena::new(Arc::default(), CHUNK_SIZE_MIN);
         assert_eq!(arena.allocated_bytes(), 0);
         let lengths = [0, 1, 100, 5_000, 70_000, SHARED_CELL_SIZE_MAX, 3 << 20, 10];
         let stored: Vec<_> = (0..3 * lengths.len())
@@ -439,7 +454,7 @@ mod tests {
 
     #[test]
     fn a_repeat_leaves_the_other_fields_alone() {
-        let arena = Arena::new(Arc::default());
+        let arena = Arena::new(Arc::default(), CHUNK_SIZE_MIN);
         let cell = cell("row", 3);
         let (mut stored, grown) = arena.store(&cell.as_ref(), CellComparator::Meta);
         assert_eq!((stored.pointer().repeat(), grown), (0, arena.allocated_bytes()));
@@ -462,7 +477,7 @@ mod tests {
 
     #[test]
     fn writers_never_share_bytes() {
-        let arena = Arena::new(Arc::default());
+        let arena = Arena::new(Arc::default(), CHUNK_SIZE_MIN);
         let cells_per_thread = if cfg!(miri) { 50 } else { 5_000 };
         let write = |thread: usize| {
             let cells = (0..cells_per_thread).map(|i| {
@@ -486,8 +501,8 @@ mod tests {
         let pool = Arc::new(ChunkPool::new(2 * CHUNK_SIZE_MAX + 1));
         let large = cell("row", 100_000);
         let fill = || {
-            let arena = Arena::new(Arc::clone(&pool));
-            let stored: Vec<_> = (0..50).map(|_| store(&arena, &large.as_ref())).collect();
+            let arena = Arena::new(Arc::clone(&pool), CHUNK_SIZE_MIN);
+            let stored: Vec<_> = (0..100).map(|_| store(&arena, &large.as_ref())).collect();
             assert!(stored.iter().all(|pointer| pointer.cell() == large.as_ref()));
             arena.allocated_bytes()
         };
@@ -501,20 +516,20 @@ mod tests {
         assert_eq!(chunks.len(), 2);
         assert_eq!(fill(), first);
         assert!(pooled().iter().any(|chunk| chunks.contains(chunk)));
-        let arena = Arena::new(Arc::clone(&pool));
-        let stored: Vec<_> = (0..12).map(|_| store(&arena, &large.as_ref())).collect();
-        assert_eq!(stored.len(), 12);
+        let arena = Arena::new(Arc::clone(&pool), CHUNK_SIZE_MIN);
+        let stored: Vec<_> = (0..50).map(|_| store(&arena, &large.as_ref())).collect();
+        assert_eq!(stored.len(), 50);
         assert!(pooled().len() < 2);
     }
 
     #[test]
     fn chunks_grow_with_what_they_hold() {
-        let arena = Arena::new(Arc::default());
+        let arena = Arena::new(Arc::default(), CHUNK_SIZE_MIN);
         let mut stored = 0;
         while stored < 200_000 {
             stored += PREAMBLE_SIZE + cell("row", 100).as_ref().serialized_size();
             store(&arena, &cell("row", 100).as_ref());
-            assert!(arena.allocated_bytes() <= CHUNK_SIZE_MIN + 100 + 3 * stored);
+            assert!(arena.allocated_bytes() <= CHUNK_SIZE_MIN + 100 + stored * 3 / 2);
         }
     }
 }

@@ -1,13 +1,16 @@
 //! Sorted cells in memory: a growing skip list, or the sorted array built from it.
 //!
-//! This module is the boundary of the memstore's `unsafe` code, all of which is in `arena`. Code
-//! outside sees no pointers, so it cannot outlive what they point to. Inside, invariant 3 of the
-//! arena is kept as follows:
+//! This module is the boundary of the memstore's `unsafe` code, all of which is in `arena` and
+//! `skip_list/nodes`. Code outside sees no pointers, so it cannot outlive what they point to.
+//! Inside, invariant 3 of both is kept as follows:
 //!
 //! 1. [`CellList`], [`CellArray`] and [`CellCursor`] keep pointers only together with an `Arc` of
 //!    the arena (the cursor: of the list or array) that they come from.
 //! 2. They lend cells for as long as they are borrowed themselves.
 //! 3. A search key never leaves the closure that it is lent to, nor enters a list.
+//! 4. A [`CellFinger`] is used on the list that it comes from, by one call of `Segment::add`, and
+//!    an [`Approach`] is kept together with an `Arc` of its segment. All other places of a skip
+//!    list stay in `skip_list`, while the list is borrowed.
 //!
 //! No key of the skip list is ever replaced or removed: replacing would hide the key from readers
 //! for a moment, and a list that never removes leaves nothing to reclaim later.
@@ -16,6 +19,7 @@ mod arena;
 mod array;
 mod cursor;
 mod key;
+mod skip_list;
 
 pub use arena::ChunkPool;
 pub(super) use array::CellArray;
@@ -24,22 +28,19 @@ pub(super) use cursor::CellCursor;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use crossbeam_epoch as epoch;
-use crossbeam_skiplist::SkipList;
 use hblite_model::cell::{CellComparator, CellRef};
 
-use arena::{Arena, CellPointer};
+use arena::{Arena, CHUNK_SIZE_MIN, CellPointer};
 use key::{RowOrder, SegmentKey};
+use skip_list::{SkipList, SortedList};
 
-/// Heap bytes of a skip list node: key, reference count and two links (the average) are 40 bytes,
-/// to which allocators add 0 to 13 for rounding and headers.
-const NODE_SIZE: usize = 48;
+type KeyList = SkipList<SegmentKey>;
 
 /// Cells in a skip list. Any number of threads insert and read at once, without waiting for each
 /// other.
 pub(super) struct CellList {
     order: RowOrder,
-    list: SkipList<SegmentKey, ()>,
+    list: KeyList,
     arena: Arc<Arena>,
 }
 
@@ -53,8 +54,8 @@ impl CellList {
     ) -> Self {
         Self {
             order: RowOrder::new(comparator, shared_row_prefix),
-            list: SkipList::new(epoch::default_collector().clone()),
-            arena: Arc::new(Arena::new(chunks)),
+            list: KeyList::new(Arc::clone(&chunks)),
+            arena: Arc::new(Arena::new(chunks, CHUNK_SIZE_MIN)),
         }
     }
 
@@ -67,67 +68,87 @@ impl CellList {
     pub(super) fn heap_size(&self) -> usize {
         size_of::<Self>()
             + size_of::<Arena>()
-            + self.len() * NODE_SIZE
+            + self.list.heap_size()
             + self.arena.allocated_bytes()
     }
 
-    /// Inserts a copy of `cell` and returns the number of heap bytes that the list grew by. Any
-    /// `guard` will do.
+    /// Where the first of several inserts begins.
+    pub(super) fn finger(&self) -> CellFinger {
+        CellFinger(self.list.finger())
+    }
+
+    /// Begins a search for `row`, which only brings the list into the processor's cache.
+    pub(super) fn approach(&self, row: &[u8]) -> Approach {
+        self.arena.prefetch_free();
+        Approach { prefix: self.order.prefix(row), walk: self.list.walk() }
+    }
+
+    /// Inserts a copy of `cell` and returns the number of heap bytes that the list grew by. The
+    /// `finger` is of this list; cells that come in order are inserted without a search.
     ///
     /// Of cells with the same key and sequence id (the same column twice in one put) all are kept,
     /// and the last inserted sorts first.
-    pub(super) fn insert(&self, cell: &CellRef<'_>, guard: &epoch::Guard) -> usize {
+    pub(super) fn insert(&self, cell: &CellRef<'_>, finger: &mut CellFinger) -> usize {
         let prefix = self.order.prefix(cell.row());
-        let (mut stored, grown) = self.arena.store(cell, self.order.comparator());
+        let (mut stored, mut grown) = self.arena.store(cell, self.order.comparator());
         loop {
             let key = SegmentKey { prefix, cell: stored.pointer() };
-            let entry = self.list.get_or_insert(key, (), guard);
-            let is_inserted = entry.key().cell.is_same(stored.pointer());
-            entry.release(guard);
+            let (is_inserted, more) = self.list.insert(key, &mut finger.0);
+            grown += more;
             if is_inserted {
-                return NODE_SIZE + grown;
+                return grown;
             }
             stored.set_repeat(u32::MAX);
             let highest = SegmentKey { prefix, cell: stored.pointer() };
-            let present = self.list.lower_bound(Bound::Included(&highest), guard);
-            stored.set_repeat(present.map_or(0, |entry| entry.key().cell.repeat() + 1));
+            let mut repeat = 0;
+            let next = |present: SegmentKey| repeat = present.cell.repeat() + 1;
+            self.list.read_forward(Bound::Included(&highest), 1, next);
+            stored.set_repeat(repeat);
         }
     }
 
     /// The cells now in the list, as an array that shares the list's arena.
     pub(super) fn to_array(&self) -> CellArray {
-        let guard = &epoch::pin();
         let mut keys = Vec::with_capacity(self.len());
-        keys.extend(self.list.iter(guard).map(|entry| *entry.key()));
+        self.list.read_forward(Bound::Unbounded, usize::MAX, |key| keys.push(key));
         CellArray::new(self.order.clone(), keys, Arc::clone(&self.arena))
     }
 
     /// Replaces `batch` by up to `count` keys, ascending from `from`.
     fn read_forward(&self, from: Bound<&SegmentKey>, count: usize, batch: &mut Vec<SegmentKey>) {
         batch.clear();
-        let guard = &epoch::pin();
-        let mut entry = self.list.lower_bound(from, guard);
-        for _ in 0..count {
-            let Some(found) = entry else { break };
-            found.key().cell.prefetch();
-            batch.push(*found.key());
-            entry = found.next();
-        }
+        self.list.read_forward(from, count, |key| {
+            key.cell.prefetch();
+            batch.push(key);
+        });
     }
 
     /// Replaces `batch` by up to `count` keys, ascending, of which the last is the one before
     /// `from`. The list is linked forward only, so every key takes a search.
     fn read_backward(&self, from: Bound<&SegmentKey>, count: usize, batch: &mut Vec<SegmentKey>) {
         batch.clear();
-        let guard = &epoch::pin();
-        let mut entry = self.list.upper_bound(from, guard);
-        for _ in 0..count {
-            let Some(found) = entry else { break };
-            found.key().cell.prefetch();
-            batch.push(*found.key());
-            entry = found.prev();
-        }
+        self.list.read_backward(from, count, |key| {
+            key.cell.prefetch();
+            batch.push(key);
+        });
         batch.reverse();
+    }
+}
+
+/// Where the last cell of a series was inserted; see [`CellList::insert`].
+pub(super) struct CellFinger(<KeyList as SortedList<SegmentKey>>::Finger);
+
+/// A search for a row that stops before each node; see [`CellList::approach`].
+pub(super) struct Approach {
+    prefix: u64,
+    walk: <KeyList as SortedList<SegmentKey>>::Walk,
+}
+
+impl Approach {
+    /// Takes one step; false at the end. The list that it searches is still there.
+    #[inline]
+    pub(super) fn step(&mut self) -> bool {
+        KeyList::step(&mut self.walk, |key| key.prefix < self.prefix)
     }
 }
 
