@@ -1,5 +1,8 @@
-//! The code of the fuzz targets `hotspot_watch` and `own_data` on random changes of valid input.
+//! The code of the fuzz targets `hotspot_watch` and `own_data` on random changes of valid input,
+//! and on what the fuzzer kept.
 
+#[path = "../../../tests/fuzz/bodies/corpus.rs"]
+mod corpus;
 #[path = "../../../tests/fuzz/bodies/hotspot_watch.rs"]
 mod hotspot_watch;
 #[path = "../../../tests/fuzz/bodies/own_data.rs"]
@@ -46,4 +49,11 @@ fn changed_readings_are_watched_or_refused() {
 #[test]
 fn changed_data_is_read_or_refused() {
     check("own_data", 1_000, own_data::run);
+}
+
+#[test]
+fn what_the_fuzzer_kept() {
+    let inputs = corpus::inputs("own_data");
+    let understood = inputs.iter().filter(|input| own_data::run(input) > 0).count();
+    assert!(understood > 0 && understood < inputs.len(), "{understood} of {}", inputs.len());
 }

@@ -1,6 +1,8 @@
 //! Goal: no request makes the gateway panic, hang, or use unbounded memory, and each limit holds.
 //! Method: requests that break one limit each, and random changes of valid input.
 
+#[path = "../../../tests/fuzz/bodies/corpus.rs"]
+mod corpus;
 mod http;
 #[path = "../../../tests/fuzz/bodies/rest.rs"]
 mod rest;
@@ -232,4 +234,11 @@ fn changed_input_is_answered_or_refused() {
     let deep = ["<CellSet>", &"<Row>".repeat(200_000)].concat();
     rest::run(&[&[5], deep.as_bytes()].concat());
     rest::run(&[&[2], "{\"filters\":[".repeat(200_000).as_bytes()].concat());
+}
+
+#[test]
+fn what_the_fuzzer_kept_does_no_harm() {
+    let inputs = corpus::inputs("rest");
+    assert!(!inputs.is_empty());
+    inputs.iter().for_each(|input| rest::run(input));
 }

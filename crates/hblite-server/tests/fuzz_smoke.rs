@@ -1,8 +1,11 @@
-//! The code of the fuzz targets, on a small corpus and on random changes of it. Guidance by
-//! coverage needs a nightly compiler; here a few hundred inputs each run without it.
+//! The code of the fuzz targets, on what the fuzzer kept, on a small corpus, and on random changes
+//! of it. Guidance by coverage needs a nightly compiler; here a few hundred inputs each run without
+//! it.
 
 #[path = "../../../tests/fuzz/bodies/cell_block.rs"]
 mod cell_block;
+#[path = "../../../tests/fuzz/bodies/corpus.rs"]
+mod corpus;
 #[path = "../../../tests/fuzz/bodies/frame.rs"]
 mod frame;
 #[path = "../../../tests/fuzz/bodies/http.rs"]
@@ -151,4 +154,11 @@ fn requests_of_zookeeper() {
         b"\0ruok".to_vec(),
     ];
     run(&corpus, 300, zookeeper::run);
+}
+
+#[test]
+fn what_the_fuzzer_kept() {
+    run(&corpus::inputs("cell_block"), 0, cell_block::run);
+    run(&corpus::inputs("frame"), 0, frame::run);
+    run(&corpus::inputs("recording"), 0, recording::run);
 }

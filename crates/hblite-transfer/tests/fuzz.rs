@@ -1,7 +1,10 @@
-//! The code of the fuzz target `copy_state` on random changes of a state.
+//! The code of the fuzz target `copy_state` on random changes of a state, and on what the fuzzer
+//! kept.
 
 #[path = "../../../tests/fuzz/bodies/copy_state.rs"]
 mod copy_state;
+#[path = "../../../tests/fuzz/bodies/corpus.rs"]
+mod corpus;
 
 use hblite_env::{Random as _, SeededRandom};
 
@@ -25,4 +28,11 @@ fn a_changed_state_is_refused_or_loses_nothing() {
         }
         copy_state::run(&bytes);
     }
+}
+
+#[test]
+fn what_the_fuzzer_kept() {
+    let inputs = corpus::inputs("copy_state");
+    let understood = inputs.iter().filter(|input| copy_state::run(input).is_some()).count();
+    assert!(understood > 0 && understood < inputs.len(), "{understood} of {}", inputs.len());
 }

@@ -4,8 +4,8 @@
 //!
 //! - `crossbeam`: the skip list of the package crossbeam-skiplist, whose nodes come from the
 //!   allocator.
-//! - `arena_list`, with the feature `arena-skip-list`: a skip list of our own, whose nodes are in an
-//!   arena. It is faster where memory is in no cache of the processor (docs/performance.md).
+//! - `arena_list`, with the feature `arena-skip-list`: a skip list of our own, whose nodes are in
+//!   an arena. It is faster where memory is in no cache of the processor (docs/performance.md).
 //!
 //! The tests run on both.
 
