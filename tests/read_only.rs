@@ -15,7 +15,7 @@ use std::thread;
 use hblite::{
     ColumnFamilyDescriptor, CompactRequest, Connection, Delete, EngineOptions, Exception,
     FlushRequest, Get, Increment, NamespaceDescriptor, Options, Put, Scan, SnapshotOptions,
-    TableDescriptor,
+    SystemTables, TableDescriptor,
 };
 use hblite_env::{DirEntry, Env, FileLock, FileSystem, ReadableFile, StdFileSystem, WritableFile};
 
@@ -24,6 +24,8 @@ use hblite_env::{DirEntry, Env, FileLock, FileSystem, ReadableFile, StdFileSyste
 struct ReadOnlyFs {
     /// Calls that would have changed something.
     refused: AtomicU64,
+    /// What another process does meanwhile.
+    passing_table: Option<PassingTable>,
 }
 
 impl ReadOnlyFs {
@@ -39,6 +41,7 @@ impl FileSystem for ReadOnlyFs {
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
+        self.passing_table.iter().for_each(|table| table.file_is_opened(path));
         StdFileSystem.open(path)
     }
 
@@ -59,6 +62,7 @@ impl FileSystem for ReadOnlyFs {
     }
 
     fn list_dir(&self, path: &Path) -> io::Result<Vec<DirEntry>> {
+        self.passing_table.iter().for_each(PassingTable::directory_is_listed);
         StdFileSystem.list_dir(path)
     }
 
@@ -93,6 +97,41 @@ impl FileSystem for ReadOnlyFs {
     fn lock_existing(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>> {
         StdFileSystem.lock_existing(path)
     }
+}
+
+/// A table that is created after the names of a store were listed, and dropped before they are
+/// listed again, once.
+#[derive(Debug)]
+struct PassingTable {
+    writer: Connection,
+    steps: AtomicU64,
+}
+
+impl PassingTable {
+    fn step(&self, from: u64, act: impl FnOnce(&Connection)) {
+        if self.steps.compare_exchange(from, from + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            act(&self.writer);
+        }
+    }
+
+    fn file_is_opened(&self, path: &Path) {
+        if path.components().any(|part| part.as_os_str() == "WALs") {
+            self.step(0, |writer| {
+                writer.admin().create_table(&testkit::descriptor("u", &["f"])).unwrap();
+            });
+        }
+    }
+
+    fn directory_is_listed(&self) {
+        self.step(1, |writer| drop_table(writer, "u"));
+    }
+}
+
+fn drop_table(connection: &Connection, name: &str) {
+    let admin = connection.admin();
+    admin.disable_table(name).unwrap();
+    admin.drop_table(name).unwrap();
 }
 
 fn create(connection: &Connection) {
@@ -271,6 +310,26 @@ fn a_directory_without_a_store_is_not_made_one() {
     assert!(!missing.exists());
 }
 
+#[test]
+fn a_table_that_comes_and_goes_during_an_open_is_no_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let writer = hblite::open(dir.path()).unwrap();
+    create(&writer);
+    writer.table("t").unwrap().put(&put(0)).unwrap();
+    // The first table that is dropped leaves directories, which the next one does not.
+    writer.admin().create_table(&testkit::descriptor("u", &["f"])).unwrap();
+    drop_table(&writer, "u");
+    let passing = PassingTable { writer: writer.clone(), steps: AtomicU64::new(0) };
+    let fs = Arc::new(ReadOnlyFs { passing_table: Some(passing), ..ReadOnlyFs::default() });
+    let env = Env::system().with_fs(Arc::clone(&fs) as Arc<dyn FileSystem>);
+    let reader = Options::new().env(env).read_only(true).open(dir.path()).unwrap();
+    let steps = fs.passing_table.as_ref().unwrap().steps.load(Ordering::Relaxed);
+    assert_eq!(steps, 2, "the table came and went");
+    assert_eq!(prefix(&reader), 1);
+    let tables = reader.admin().list_tables(SystemTables::Exclude).unwrap();
+    assert!(tables.iter().all(|table| table.name().qualifier() == "t"), "{tables:?}");
+}
+
 /// While a writer puts rows one after the other, flushes, compacts, splits and makes and drops
 /// tables, each open finds some number of the first rows, at least those that were acknowledged
 /// before.
@@ -296,10 +355,7 @@ fn a_store_is_read_while_it_is_written() {
                         admin.split_table(&name, Some(key.as_bytes())).unwrap();
                     }
                     199 => admin.create_table(&other).unwrap(),
-                    249 => {
-                        admin.disable_table(other.name()).unwrap();
-                        admin.drop_table(other.name()).unwrap();
-                    }
+                    249 => drop_table(&writer, "u"),
                     _ => {}
                 }
                 if is_over.load(Ordering::Relaxed) {

@@ -85,14 +85,16 @@ impl Engine {
 
     fn open_and_recover(env: Env, dir: &Path, options: EngineOptions) -> Result<Recovered> {
         options.check()?;
-        let is_read_only = options.is_read_only;
-        if !is_read_only {
-            adopt::rehearse(&env, dir, &options)?;
+        if options.is_read_only {
+            return read_only::on_image(&env, dir, &options, |image, options| {
+                Self::recover_from(image, dir, options)
+            });
         }
-        let (env, options) = match is_read_only {
-            true => read_only::open_image(&env, dir, options)?,
-            false => (env, options),
-        };
+        adopt::rehearse(&env, dir, &options)?;
+        Self::recover_from(env, dir, options)
+    }
+
+    fn recover_from(env: Env, dir: &Path, options: EngineOptions) -> Result<Recovered> {
         let (layout, place, lock) = Self::enter(&env, dir, &options)?;
         let found = Self::look(&env, &layout, place, &options)?;
         // Everything before this only reads.

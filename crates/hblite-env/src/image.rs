@@ -19,6 +19,9 @@
 //! moment would have left. Otherwise another attempt is made. Small files are compared by content,
 //! since they may be replaced under the same name.
 //!
+//! A name that came after 1 and went before 3 is not noticed, and missing. Who reads the image must
+//! expect that another file in it, of the moment in between, refers to it.
+//!
 //! Threads: any.
 
 use crate::time::Duration;

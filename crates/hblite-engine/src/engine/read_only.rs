@@ -12,34 +12,48 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite_env::{Env, FileSystem, LargeFiles};
-use hblite_model::Result;
+use hblite_model::{ErrorKind, Result};
 
 #[cfg(doc)]
 use crate::context::EngineContext;
 use crate::layout::{self, Layout};
 use crate::options::EngineOptions;
 
-/// The environment with an image of the store in `dir`, and the settings to open it with.
+/// How many images are taken of a store in which something is missing.
+const IMAGES_MAX: u32 = 3;
+
+/// Passes the environment with an image of the store in `dir`, and the settings to open it with, to
+/// `open`.
+///
+/// A table that another process creates and drops while the image is taken may be in its log and
+/// have no directory there ([`hblite_env::image`]). So what seems to be damaged is looked at again,
+/// in another image.
 ///
 /// # Errors
-/// `Io` if there is no store, it cannot be read, or it changes too quickly.
-pub(super) fn open_image(
+/// `Io` if there is no store, it cannot be read, or it changes too quickly; and those of `open`.
+pub(super) fn on_image<T>(
     env: &Env,
     dir: &Path,
-    options: EngineOptions,
-) -> Result<(Env, EngineOptions)> {
+    options: &EngineOptions,
+    open: impl Fn(Env, EngineOptions) -> Result<T>,
+) -> Result<T> {
     let layout = Layout::new(dir);
     layout::recognize(env.fs.as_ref(), &layout, options.tolerance())?.require_store(dir)?;
-    let image = image_of(env, dir, &options)?;
-    let env = env.clone().with_fs(image);
-    let options = EngineOptions {
+    let settings = EngineOptions {
         create_if_missing: false,
         is_flushed_on_close: false,
         is_compaction_enabled: false,
         is_split_enabled: false,
-        ..options
+        ..options.clone()
     };
-    Ok((env, options))
+    let mut images = 1;
+    loop {
+        let image = image_of(env, dir, options)?;
+        match open(env.clone().with_fs(image), settings.clone()) {
+            Err(error) if error.kind() == ErrorKind::Corrupt && images < IMAGES_MAX => images += 1,
+            opened => return opened,
+        }
+    }
 }
 
 /// The files of the store in `dir`, as an engine with these settings needs them.
