@@ -3,6 +3,8 @@
 //! All writes of one call to one row have one sequence id, and all of them read the row as it was
 //! before the call. Of equal keys in one call the last stays.
 
+use std::collections::BTreeMap;
+
 use hblite::filter::CompareOperator;
 use hblite::{CellType, Exception};
 use hblite_reference::cell::{Family, StoredCell};
@@ -51,23 +53,23 @@ impl Table {
         for (index, write) in writes.iter().enumerate() {
             self.check_by_client(write, Some(index))?;
         }
-        let mut first_failure = None;
-        let mut left: Vec<&Write> = writes.iter().collect();
-        while let Some(first) = left.first() {
+        let mut failures = BTreeMap::new();
+        let mut left: Vec<(usize, &Write)> = writes.iter().enumerate().collect();
+        while let Some((_, first)) = left.first() {
             let region = self.region_of(&first.row);
-            let (mine, others): (Vec<&Write>, Vec<&Write>) =
-                left.iter().partition(|write| region.contains(&write.row));
+            let (mine, others): (Vec<_>, Vec<_>) =
+                left.iter().partition(|(_, write)| region.contains(&write.row));
             let mut edit = Edit::default();
-            for write in mine {
+            for (index, write) in mine {
                 match self.check_families(region, write) {
                     Ok(()) => self.prepare(region, write, now, now, &mut edit)?,
-                    Err(failure) => drop(first_failure.get_or_insert(failure)),
+                    Err(failure) => drop(failures.insert(index, failure)),
                 }
             }
             self.store(edit);
             left = others;
         }
-        first_failure.map_or(Ok(()), Err)
+        failures.into_values().next().map_or(Ok(()), Err)
     }
 
     pub(crate) fn checked_writes(
