@@ -61,7 +61,8 @@ proptest! {
         }
         let before = store.contents();
         let damaged: Vec<_> = sound.iter().filter(|file| !before.contains(file)).collect();
-        let report = store.check();
+        // Nothing but a store is checked, and it may have lost what says that it is one.
+        let report = check(&store.env(), Path::new(DIR), &mut |_| {}).ok();
         prop_assert!(store.contents() == before);
         let opened = Engine::open(store.env(), Path::new(DIR), store.options.clone());
         let read = opened.and_then(|engine| {
@@ -70,6 +71,8 @@ proptest! {
             read
         });
         let names: Vec<_> = damaged.iter().map(|(path, _)| path).collect();
-        prop_assert!(read.is_ok() || !report.is_clean(), "{names:?}: {read:?}");
+        prop_assert!(report.is_some() || read.is_err(), "{names:?}");
+        let is_clean = report.is_some_and(|report| report.is_clean());
+        prop_assert!(read.is_ok() || !is_clean, "{names:?}: {read:?}");
     }
 }
