@@ -19,8 +19,9 @@
 //! moment would have left. Otherwise another attempt is made. Small files are compared by content,
 //! since they may be replaced under the same name.
 //!
-//! A name that came after 1 and went before 3 is not noticed, and missing. Who reads the image must
-//! expect that another file in it, of the moment in between, refers to it.
+//! One case goes unnoticed: a file that is created after 1 and removed before 3 is not in the
+//! image, although another file there may refer to it. A reader that misses a file takes another
+//! image.
 //!
 //! Threads: any.
 

@@ -8,6 +8,7 @@ pub(crate) fn inputs(target: &str) -> Vec<Vec<u8>> {
     let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     let text = folders.find_map(|folder| std::fs::read_to_string(folder.join(&below)).ok());
     let text = text.unwrap_or_else(|| panic!("no {}", below.display()));
+    assert!(!text.is_empty(), "{} has inputs", below.display());
     text.lines().map(bytes).collect()
 }
 

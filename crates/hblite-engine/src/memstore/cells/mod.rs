@@ -8,9 +8,9 @@
 //!    the arena (the cursor: of the list or array) that they come from.
 //! 2. They lend cells for as long as they are borrowed themselves.
 //! 3. A search key never leaves the closure that it is lent to, nor enters a list.
-//! 4. A [`CellFinger`] is used on the list that it comes from, by one call of `Segment::add`, and
-//!    an [`Approach`] is kept together with an `Arc` of its segment. All other places of a skip
-//!    list stay in `skip_list`, while the list is borrowed.
+//! 4. A [`CellFinger`] is used on the list that it comes from, by one call of
+//!    `MutableSegment::add`, and an [`Approach`] is kept together with an `Arc` of its segment. All
+//!    other places of a skip list stay in `skip_list`, while the list is borrowed.
 //!
 //! No key of the skip list is ever replaced or removed: replacing would hide the key from readers
 //! for a moment, and a list that never removes leaves nothing to reclaim later.

@@ -35,6 +35,8 @@ pub(in super::super) struct SkipList<K: Copy + Ord + Send + Sync> {
 /// Where the last key of a thread belongs, whether it was inserted or present: the gap on each
 /// level. The next key, if it is greater, is looked for from there.
 pub(in super::super) struct Finger<K> {
+    /// The place in front of the list that it is used on.
+    head: Place<K>,
     last: Option<K>,
     height: usize,
     gaps: [Gap<K>; LEVELS_MAX],
@@ -91,7 +93,7 @@ impl<K: Copy + Ord + Send + Sync> SortedList<K> for SkipList<K> {
 
     fn finger(&self) -> Finger<K> {
         let gap = |level| Gap { before: self.nodes.head(level), after: None };
-        Finger { last: None, height: 0, gaps: std::array::from_fn(gap) }
+        Finger { head: self.nodes.head(0), last: None, height: 0, gaps: std::array::from_fn(gap) }
     }
 
     fn insert(&self, key: K, finger: &mut Finger<K>) -> (bool, usize) {
@@ -161,6 +163,7 @@ impl<K: Copy + Ord + Send + Sync> SkipList<K> {
         height: usize,
         finger: &mut Finger<K>,
     ) -> (bool, usize) {
+        assert!(finger.head.is_same(self.nodes.head(0)), "a finger is used on its own list");
         self.seek(&key, finger);
         let is_present = |finger: &Finger<K>| finger.gaps[0].after.is_some_and(|a| a.key == key);
         if is_present(finger) {

@@ -118,6 +118,12 @@ impl<K: Copy + Send + Sync> Place<K> {
         Some(Linked { key, place: Self { links, level: self.level } })
     }
 
+    /// Whether both are the same place, on whatever levels.
+    #[inline]
+    pub(super) fn is_same(self, other: Self) -> bool {
+        self.links == other.links
+    }
+
     /// The same place on the level below; `None` on level 0.
     #[inline]
     pub(super) fn below(self) -> Option<Self> {
@@ -157,7 +163,7 @@ impl<K: Copy + Send + Sync> Linked<K> {
     /// Whether both are the same node, on whatever levels.
     #[inline]
     pub(super) fn is_same_node(&self, other: &Self) -> bool {
-        self.place.links == other.place.links
+        self.place.is_same(other.place)
     }
 }
 
