@@ -249,6 +249,7 @@ async fn tidy(current: CurrentCluster, log: Option<Log>) {
         let cluster = current.get();
         cluster.scanners.expire(cluster.engine.now_millis());
         cluster.tidy_assignments();
+        cluster.memory.release_unused();
         if let Some(log) = &log {
             report_damage(&cluster, log, &mut reported);
         }

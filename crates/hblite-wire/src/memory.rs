@@ -8,11 +8,16 @@
 //! Invariant: the live charges add up to the use of their account and of the budget; dropping a
 //! charge releases it.
 //!
+//! A budget also keeps large buffers for their next use; see [`MemoryBudget::keep`].
+//!
 //! Threads: any.
+
+mod kept;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use self::kept::KeptBuffers;
 use crate::machine;
 
 /// An account that uses no more than this may use the reserved part.
@@ -36,12 +41,14 @@ pub struct MemoryBudget {
     used: AtomicUsize,
     /// Charges that were refused.
     refused: AtomicUsize,
+    kept: KeptBuffers,
 }
 
 impl MemoryBudget {
     /// A budget of `size_bytes`.
     pub fn new(size_bytes: usize) -> Self {
-        Self { size_bytes, used: AtomicUsize::new(0), refused: AtomicUsize::new(0) }
+        let (used, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { size_bytes, used, refused, kept: KeptBuffers::default() }
     }
 
     /// The size that a budget has by default: an eighth of the memory of the machine, or of what
@@ -55,7 +62,7 @@ impl MemoryBudget {
         self.size_bytes
     }
 
-    /// Bytes in use.
+    /// Bytes in use, with those of the buffers that are kept.
     pub fn used_bytes(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
@@ -69,6 +76,26 @@ impl MemoryBudget {
     pub fn account(self: &Arc<Self>, share_bytes: usize) -> Arc<MemoryAccount> {
         let (budget, used) = (Arc::clone(self), AtomicUsize::new(0));
         Arc::new(MemoryAccount { budget, share_bytes, used })
+    }
+
+    /// Keeps the memory of a buffer that is no longer used, if it is large, for the next one. The
+    /// system would unmap it, and map and clear each page of the next: that takes longer than
+    /// filling them. Nothing is kept beyond a share of the budget, and all of it is released as
+    /// soon as a charge needs it.
+    pub fn keep(&self, buffer: Vec<u8>) {
+        self.kept.put(buffer, self);
+    }
+
+    /// Releases what is kept if it was not used since the previous call.
+    pub fn release_unused(&self) {
+        self.kept.release_unused(self);
+    }
+
+    /// Adds `bytes` to what is used, unless that would exceed the limit.
+    fn try_use(&self, bytes: usize, is_small: bool) -> bool {
+        let limit = self.limit(is_small);
+        try_add(&self.used, bytes, limit)
+            || (self.kept.release(self) && try_add(&self.used, bytes, limit))
     }
 
     /// The limit for a charge, depending on whether its account is small.
@@ -126,7 +153,7 @@ impl MemoryAccount {
             return false;
         }
         let is_small = self.used_bytes() <= SMALL_ACCOUNT_BYTES;
-        if !try_add(&self.budget.used, bytes, self.budget.limit(is_small)) {
+        if !self.budget.try_use(bytes, is_small) {
             self.used.fetch_sub(bytes, Ordering::Relaxed);
             self.budget.refused.fetch_add(1, Ordering::Relaxed);
             return false;
@@ -267,9 +294,24 @@ impl Room {
     #[must_use]
     pub fn try_reserve(&mut self, buffer: &mut Vec<u8>, more: usize) -> bool {
         match buffer.len().checked_add(more) {
-            Some(capacity) => self.try_grow_to(buffer, capacity, usize::MAX),
+            Some(capacity) => {
+                self.reuse_for(buffer, capacity) || self.try_grow_to(buffer, capacity, usize::MAX)
+            }
             None => false,
         }
+    }
+
+    /// Continues `buffer` in one that was kept. False, with nothing changed, if there is none, or
+    /// no room for it.
+    fn reuse_for(&mut self, buffer: &mut Vec<u8>, capacity: usize) -> bool {
+        let budget = &self.charge.account.budget;
+        let Some(mut larger) = budget.kept.take(capacity, budget) else { return false };
+        if !self.try_hold(larger.capacity()) {
+            return false;
+        }
+        larger.extend_from_slice(buffer);
+        *buffer = larger;
+        true
     }
 
     /// Keeps room for at most `bytes`.

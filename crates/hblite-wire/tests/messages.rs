@@ -257,7 +257,7 @@ proptest! {
     #[test]
     fn damaged_answers_are_refused(bytes: Vec<u8>, counts: Vec<u32>, row: Vec<u8>, code: i32) {
         let message = pb::ScanResponse { cells_per_result: counts, ..Default::default() };
-        if let Ok(rows) = convert::rows_from(&message, &mut CellReader::new(&bytes)) {
+        if let Ok(rows) = convert::rows_from(&message, &bytes.clone().into()) {
             prop_assert!(rows.iter().map(RowResult::len).sum::<usize>() <= bytes.len());
         }
         let cell = pb::Cell { row: Some(row.into()), cell_type: Some(code), ..Default::default() };

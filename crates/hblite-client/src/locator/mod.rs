@@ -78,12 +78,17 @@ impl Locator {
             return self.meta(deadline).await;
         }
         if let Some(found) = self.cache.find(table, row, kind) {
-            self.rpc.counters().location_hits.increment();
+            self.count_hit();
             return Ok(found);
         }
         self.rpc.counters().location_misses.increment();
         let late = |_| CallError::Nowhere(format!("hbase:meta was not read in time for {table}"));
         timeout_at(deadline, self.look_up(table, row, kind, deadline)).await.map_err(late)?
+    }
+
+    /// Counts a row for which the caller knows the location.
+    pub(crate) fn count_hit(&self) {
+        self.rpc.counters().location_hits.increment();
     }
 
     /// The location of a replica of the region that has a row; replica 0 is the region itself.
@@ -200,7 +205,7 @@ impl Locator {
         };
         let answer: Answer<pb::ScanResponse> =
             self.call_meta(&meta, SCAN, &request, deadline).await?;
-        Ok(convert::rows_from(&answer.message, &mut CellReader::new(&answer.cells))?)
+        Ok(convert::rows_from(&answer.message, &answer.cells)?)
     }
 
     async fn call_meta<M: prost::Message + Default>(

@@ -6,13 +6,14 @@
 //! Invariants:
 //! - If a call is dropped, its answer is discarded when it arrives.
 //! - When the connection ends, every call that waits for it fails.
-//! - The buffer grows with the bytes that arrive, not with the length that a peer announces.
+//! - Beyond 4 MiB, the buffer grows with the bytes that arrive, not with the length that a peer
+//!   announces.
 //!
 //! Threads: any.
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::{Buf as _, Bytes, BytesMut};
@@ -36,13 +37,18 @@ const QUEUE_LENGTH: usize = 256;
 const FRAMES_AT_ONCE: usize = 64;
 /// Frames up to this size are joined before they are written.
 const JOINED_SIZE_MAX: usize = 64 * 1024;
+/// If this many more callers were answered than have called again, they run before the next write,
+/// so that their frames share it: with 64 callers that halves the processor time of a get. With
+/// fewer, the server would have nothing to do meanwhile.
+const JOINED_CALLERS_MIN: usize = 8;
 /// How a server that speaks only TLS answers: an alert of version 3.
 const TLS_ALERT: [u8; 2] = [21, 3];
 const CLOSED_IN_SILENCE: &str = "the server closed it without an answer, as one does that accepts \
      only TLS (hbase.client.netty.tls.enabled) or only Kerberos (hbase.security.authentication)";
-/// Minimum and maximum growth of the buffer.
+/// The buffer has at least this much room for a read.
 const READ_SIZE: usize = 16 * 1024;
-const READ_SIZE_MAX: usize = 1024 * 1024;
+/// A buffer for a longer frame grows as the frame arrives; up to this size it has one buffer.
+const TRUSTED_SIZE: usize = 4 * 1024 * 1024;
 
 /// An open connection. It is closed when the last handle is dropped.
 #[derive(Debug)]
@@ -60,6 +66,8 @@ struct Shared {
     opened_at: Instant,
     /// When the last bytes arrived, in milliseconds after `opened_at`.
     read_at_ms: AtomicU64,
+    /// Callers that were answered since the last write.
+    answered: AtomicUsize,
     /// Ends the task.
     stop: Notify,
 }
@@ -90,6 +98,7 @@ impl Connection {
             next_id: AtomicU32::new(0),
             opened_at: Instant::now(),
             read_at_ms: AtomicU64::new(0),
+            answered: AtomicUsize::new(0),
             stop: Notify::new(),
         });
         let of_task = Arc::clone(&shared);
@@ -239,7 +248,7 @@ impl Shared {
                     return error;
                 }
             }
-            buffer.reserve(buffer.len().clamp(READ_SIZE, READ_SIZE_MAX));
+            buffer.reserve(room_to_read(&buffer));
             match timeout(settings.idle_timeout, reader.read_buf(&mut buffer)).await {
                 Err(_) if self.calls.lock().waiting.is_empty() => {
                     return self.error_of(std::io::Error::other("it was idle"));
@@ -296,6 +305,7 @@ impl Shared {
         }
         if let Some(sender) = self.calls.lock().waiting.remove(&id) {
             let _ = sender.send(Ok(reply));
+            self.answered.fetch_add(1, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -312,6 +322,12 @@ impl Shared {
         loop {
             if queue.recv_many(&mut frames, FRAMES_AT_ONCE).await == 0 {
                 return std::io::Error::other("it was closed");
+            }
+            // Callers that were answered together usually call again.
+            if self.answered.swap(0, Ordering::Relaxed) >= frames.len() + JOINED_CALLERS_MIN {
+                tokio::task::yield_now().await;
+                let more = std::iter::from_fn(|| queue.try_recv().ok());
+                frames.extend(more.take(FRAMES_AT_ONCE));
             }
             for frame in frames.drain(..) {
                 if joined.len() + frame.len() <= JOINED_SIZE_MAX {
@@ -339,8 +355,34 @@ impl Shared {
     }
 }
 
+/// The room that the buffer needs: for the rest of its frame, or for whatever comes next.
+fn room_to_read(buffer: &BytesMut) -> usize {
+    let rest = announced(buffer)
+        .map_or(0, |length| length.saturating_add(LENGTH_SIZE).saturating_sub(buffer.len()));
+    rest.min(buffer.len().max(TRUSTED_SIZE)).max(READ_SIZE)
+}
+
 /// The length of the frame that the buffer begins with.
 fn announced(buffer: &BytesMut) -> Option<usize> {
     let length = buffer.first_chunk::<LENGTH_SIZE>()?;
     Some(u32::from_be_bytes(*length) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_buffer_trusts_short_frames_and_follows_long_ones() {
+        let with = |length: u32, arrived: usize| {
+            let mut buffer = BytesMut::from(&length.to_be_bytes()[..]);
+            buffer.resize(LENGTH_SIZE + arrived, 0);
+            room_to_read(&buffer)
+        };
+        assert_eq!(room_to_read(&BytesMut::new()), READ_SIZE);
+        assert_eq!(with(10, 4), READ_SIZE, "there may be more frames");
+        assert_eq!(with(1_000_000, 400_000), 600_000, "the rest, in one buffer");
+        assert_eq!(with(u32::MAX, 0), TRUSTED_SIZE);
+        assert_eq!(with(u32::MAX, 8 << 20), (8 << 20) + LENGTH_SIZE, "it doubles");
+    }
 }

@@ -121,11 +121,12 @@ impl Assembler {
     }
 
     fn pass_on(&mut self, result: RowResult, ready: &mut VecDeque<RowResult>) {
-        let last = result.cells().next_back();
-        let open_key =
-            last.filter(|_| result.may_have_more_cells()).map(|cell| cell.key().to_vec());
+        let last = result.cells().next_back().filter(|_| result.may_have_more_cells());
+        let place = self.place.get_or_insert_default();
+        place.open_key = last.map(|cell| cell.key().to_vec());
+        place.row.clear();
+        place.row.extend_from_slice(result.row());
         self.limit.count(&result);
-        self.place = Some(Place { row: result.row().to_vec(), open_key });
         ready.push_back(result);
     }
 

@@ -248,11 +248,22 @@ impl Batch<'_> {
     /// The regions of actions, or the replicas that they name. Also returns the actions whose
     /// region is not known.
     async fn places(&self, indexes: &[usize], deadline: Instant) -> (Places, Failed) {
-        let (mut places, mut failed) = (Places::new(), Failed::new());
+        let (mut places, mut failed) = (Places::with_capacity(indexes.len()), Failed::new());
         let (locator, kind) = (&self.shared.locator, LocateKind::Current);
         for index in indexes {
             let row = self.actions[*index].row();
-            let found = match self.replicas(*index) {
+            let replicas = self.replicas(*index);
+            // Rows of a batch are often in one region.
+            if let Some((_, last)) = places.last()
+                && replicas == Replicas::PRIMARY
+                && last.region.replica_id() == 0
+                && last.region.contains_row(row)
+            {
+                locator.count_hit();
+                places.push((*index, Arc::clone(last)));
+                continue;
+            }
+            let found = match replicas {
                 Replicas::One(id) => {
                     locator.locate_replica(self.table, row, kind, id, deadline).await
                 }
@@ -275,7 +286,7 @@ impl Batch<'_> {
         calls: &mut JoinSet<Done>,
         failed: &mut Failed,
     ) {
-        for ((server, wait), regions) in self.group(places) {
+        for ((server, wait), regions) in self.group(&places) {
             let indexes = || regions.iter().flat_map(|(_, indexes)| indexes.iter().copied());
             let request = match self.request(server, &regions) {
                 Ok(request) => request,
@@ -303,12 +314,18 @@ impl Batch<'_> {
     }
 
     /// The actions by region, and the regions by server and by how long their requests wait.
-    fn group(&self, places: Places) -> BTreeMap<(ServerAddress, Duration), Vec<OfRegion>> {
+    fn group(&self, places: &Places) -> BTreeMap<(ServerAddress, Duration), Vec<OfRegion>> {
         let mut regions: BTreeMap<Vec<u8>, OfRegion> = BTreeMap::new();
-        for (index, location) in places {
-            let name = location.region_name.clone();
-            let (_, of_region) = regions.entry(name).or_insert_with(|| (location, vec![]));
-            of_region.push(index);
+        for run in places.chunk_by(|(_, one), (_, next)| Arc::ptr_eq(one, next)) {
+            let indexes = run.iter().map(|(index, _)| *index);
+            let Some((_, location)) = run.first() else { continue };
+            match regions.get_mut(&location.region_name) {
+                Some((_, of_region)) => of_region.extend(indexes),
+                None => {
+                    let of_region = (Arc::clone(location), indexes.collect());
+                    regions.insert(location.region_name.clone(), of_region);
+                }
+            }
         }
         let mut servers: BTreeMap<_, Vec<OfRegion>> = BTreeMap::new();
         for of_region in regions.into_values() {

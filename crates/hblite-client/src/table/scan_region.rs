@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hblite_model::{RowResult, Scan, TableName};
-use hblite_wire::cell_block::CellReader;
 use hblite_wire::{convert, pb};
 
 use super::region_call::method_of;
@@ -155,7 +154,7 @@ fn read(
     answer: Answer<pb::ScanResponse>,
 ) -> Result<(pb::ScanResponse, Fetched), CallError> {
     let Answer { message, cells } = answer;
-    let results = convert::rows_from(&message, &mut CellReader::new(&cells))
+    let results = convert::rows_from(&message, &cells)
         .map_err(|error| malformed(location, error.message()))?;
     let cursor = message.cursor.as_ref().and_then(|cursor| cursor.row.clone());
     let fetched = Fetched {

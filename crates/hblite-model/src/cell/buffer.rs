@@ -15,15 +15,31 @@ use super::{CellRef, KEY_VALUE_HEADER_SIZE, key};
 /// Bytes of the length field before a cell's tags.
 const TAGS_LENGTH_SIZE: usize = 2;
 
-/// The position of one cell in the buffer.
+/// The position of one cell in its memory.
 #[derive(Debug, Clone, Copy)]
-struct Span {
+pub(super) struct Span {
     /// Offset of the key length field.
-    start: usize,
-    key_length: u32,
-    value_length: u32,
-    tags_length: u16,
-    sequence_id: u64,
+    pub(super) start: usize,
+    pub(super) key_length: u32,
+    pub(super) value_length: u32,
+    pub(super) tags_length: u16,
+    pub(super) sequence_id: u64,
+}
+
+impl Span {
+    #[inline]
+    fn resolve<'a>(&self, bytes: &'a [u8]) -> CellRef<'a> {
+        let key_end = self.start + KEY_VALUE_HEADER_SIZE + self.key_length as usize;
+        let value_end = key_end + self.value_length as usize;
+        let tags = value_end + TAGS_LENGTH_SIZE;
+        CellRef::new(
+            &bytes[self.start + KEY_VALUE_HEADER_SIZE..key_end],
+            &bytes[key_end..value_end],
+            // The last cell of a block has no length field if it has no tags.
+            bytes.get(tags..tags + self.tags_length as usize).unwrap_or_default(),
+            self.sequence_id,
+        )
+    }
 }
 
 /// An append-only sequence of cells.
@@ -153,17 +169,17 @@ impl CellBuffer {
     /// The cell at `index`; `None` if there are not that many.
     #[inline]
     pub fn get(&self, index: usize) -> Option<CellRef<'_>> {
-        self.spans.get(index).map(|span| self.resolve(span))
+        self.spans.get(index).map(|span| span.resolve(&self.bytes))
     }
 
     /// The last cell.
     pub fn last(&self) -> Option<CellRef<'_>> {
-        self.spans.last().map(|span| self.resolve(span))
+        self.spans.last().map(|span| span.resolve(&self.bytes))
     }
 
     /// The cells in insertion order.
     pub fn iter(&self) -> CellBufferIter<'_> {
-        CellBufferIter { buffer: self, spans: self.spans.iter() }
+        CellBufferIter::new(&self.bytes, &self.spans)
     }
 
     /// Replaces the timestamp of the cell at `index`, if it exists.
@@ -191,19 +207,6 @@ impl CellBuffer {
         }
         *self = kept;
     }
-
-    #[inline]
-    fn resolve(&self, span: &Span) -> CellRef<'_> {
-        let key_end = span.start + KEY_VALUE_HEADER_SIZE + span.key_length as usize;
-        let value_end = key_end + span.value_length as usize;
-        let tags = value_end + TAGS_LENGTH_SIZE;
-        CellRef::new(
-            &self.bytes[span.start + KEY_VALUE_HEADER_SIZE..key_end],
-            &self.bytes[key_end..value_end],
-            &self.bytes[tags..tags + span.tags_length as usize],
-            span.sequence_id,
-        )
-    }
 }
 
 /// Two buffers are equal if their cells are, in order; sequence ids are not compared.
@@ -224,18 +227,24 @@ impl<'a> IntoIterator for &'a CellBuffer {
     }
 }
 
-/// Iterates over the cells of a [`CellBuffer`].
+/// Iterates over the cells of a [`CellBuffer`] or of a [`SharedCells`](super::SharedCells).
 #[derive(Debug, Clone)]
 pub struct CellBufferIter<'a> {
-    buffer: &'a CellBuffer,
+    bytes: &'a [u8],
     spans: std::slice::Iter<'a, Span>,
+}
+
+impl<'a> CellBufferIter<'a> {
+    pub(super) fn new(bytes: &'a [u8], spans: &'a [Span]) -> Self {
+        Self { bytes, spans: spans.iter() }
+    }
 }
 
 impl<'a> Iterator for CellBufferIter<'a> {
     type Item = CellRef<'a>;
 
     fn next(&mut self) -> Option<CellRef<'a>> {
-        self.spans.next().map(|span| self.buffer.resolve(span))
+        self.spans.next().map(|span| span.resolve(self.bytes))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -245,7 +254,7 @@ impl<'a> Iterator for CellBufferIter<'a> {
 
 impl DoubleEndedIterator for CellBufferIter<'_> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        self.spans.next_back().map(|span| self.buffer.resolve(span))
+        self.spans.next_back().map(|span| span.resolve(self.bytes))
     }
 }
 

@@ -8,18 +8,21 @@
 //!
 //! It also has tags (a sequence of `u16 length | u8 type | value`) and a sequence id, the position
 //! of its write in the region's history. [`CellRef`] borrows a cell from wherever it is stored,
-//! [`Cell`] owns one, and [`CellBuffer`] holds many contiguously.
+//! [`Cell`] owns one, [`CellBuffer`] holds many contiguously, and the memory of [`SharedCells`] is
+//! shared with other rows.
 
 pub mod key;
 
 mod buffer;
 mod cell_type;
 mod comparator;
+mod shared;
 mod tag;
 
 pub use buffer::{CellBuffer, CellBufferIter};
 pub use cell_type::CellType;
 pub use comparator::{CellComparator, compare_columns, compare_versions, compare_without_row};
+pub use shared::{SharedBlock, SharedCells};
 pub use tag::{Tag, TagIter, TagType, push_tag};
 
 use std::fmt;

@@ -1,23 +1,51 @@
 //! The cells of one row.
 
 use super::value::{self, FromValue};
-use crate::cell::{CellBuffer, CellBufferIter, CellRef};
+use crate::cell::{CellBuffer, CellBufferIter, CellRef, SharedCells};
 use crate::error::Result;
 
 /// The result of reading one row: HBase's `Result`, a name that Rust already uses.
 ///
 /// Cells come in stored order: family, qualifier, newest first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+///
+/// Rows that a scan receives from a cluster share the memory of their answer, 2 MiB unless the scan
+/// says otherwise. It is released with the last of them. Programs that keep few of many rows keep
+/// their [copies](RowResult::detached).
+#[derive(Debug, Clone, Default)]
 pub struct RowResult {
-    cells: CellBuffer,
+    cells: Cells,
     may_have_more_cells: bool,
     is_stale: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Cells {
+    Owned(CellBuffer),
+    Shared(SharedCells),
+}
+
+impl Default for Cells {
+    fn default() -> Self {
+        Self::Owned(CellBuffer::new())
+    }
 }
 
 impl RowResult {
     /// A result from these cells, which must belong to one row and be in order.
     pub fn new(cells: CellBuffer) -> Self {
-        Self { cells, may_have_more_cells: false, is_stale: false }
+        Self { cells: Cells::Owned(cells), may_have_more_cells: false, is_stale: false }
+    }
+
+    /// A result whose cells, of one row and in order, stay in the memory of an answer.
+    pub fn sharing(cells: SharedCells) -> Self {
+        Self { cells: Cells::Shared(cells), may_have_more_cells: false, is_stale: false }
+    }
+
+    /// The same result in memory of its own.
+    #[must_use]
+    pub fn detached(self) -> Self {
+        let (may_have_more_cells, is_stale) = (self.may_have_more_cells, self.is_stale);
+        Self { cells: Cells::Owned(self.into_cells()), may_have_more_cells, is_stale }
     }
 
     /// Sets whether this is a partial result, whose row may continue in the next one.
@@ -34,17 +62,20 @@ impl RowResult {
 
     /// Whether the row has no cells.
     pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
+        self.len() == 0
     }
 
     /// Number of cells.
     pub fn len(&self) -> usize {
-        self.cells.len()
+        self.cells().len()
     }
 
     /// The size of the cells, in bytes.
     pub fn size_bytes(&self) -> usize {
-        self.cells.size_bytes()
+        match &self.cells {
+            Cells::Owned(cells) => cells.size_bytes(),
+            Cells::Shared(cells) => cells.size_bytes(),
+        }
     }
 
     /// Whether the row may continue in the next result (`mayHaveMoreCellsInRow`).
@@ -60,12 +91,15 @@ impl RowResult {
 
     /// The row; empty if there are no cells.
     pub fn row(&self) -> &[u8] {
-        self.cells.get(0).map_or(&[], |cell| cell.row())
+        self.cells().next().map_or(&[], |cell| cell.row())
     }
 
     /// The cells in order.
     pub fn cells(&self) -> CellBufferIter<'_> {
-        self.cells.iter()
+        match &self.cells {
+            Cells::Owned(cells) => cells.iter(),
+            Cells::Shared(cells) => cells.iter(),
+        }
     }
 
     /// The newest cell of a column.
@@ -129,7 +163,10 @@ impl RowResult {
 
     /// The cells, by value.
     pub fn into_cells(self) -> CellBuffer {
-        self.cells
+        match self.cells {
+            Cells::Owned(cells) => cells,
+            Cells::Shared(cells) => cells.to_buffer(),
+        }
     }
 
     /// Empties the result and returns the buffer for its next cells, which keeps its memory. They
@@ -138,10 +175,18 @@ impl RowResult {
     /// A scan refills one result in place: moving it out and back cost 7 ns a row.
     #[inline]
     pub fn refill(&mut self) -> &mut CellBuffer {
-        self.cells.clear();
         self.may_have_more_cells = false;
         self.is_stale = false;
-        &mut self.cells
+        if let Cells::Shared(_) = self.cells {
+            self.cells = Cells::default();
+        }
+        match &mut self.cells {
+            Cells::Owned(cells) => {
+                cells.clear();
+                cells
+            }
+            Cells::Shared(_) => unreachable!("it was replaced"),
+        }
     }
 
     /// Like [`RowResult::with_more_cells`], in place.
@@ -150,6 +195,15 @@ impl RowResult {
         self.may_have_more_cells = may_have_more_cells;
     }
 }
+
+impl PartialEq for RowResult {
+    fn eq(&self, other: &Self) -> bool {
+        let flags = |result: &Self| (result.may_have_more_cells, result.is_stale);
+        flags(self) == flags(other) && self.cells().eq(other.cells())
+    }
+}
+
+impl Eq for RowResult {}
 
 impl<'a> IntoIterator for &'a RowResult {
     type Item = CellRef<'a>;

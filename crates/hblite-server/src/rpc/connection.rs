@@ -142,7 +142,7 @@ impl Connection {
                 written = async { writer.write_vectored(&output.slices()).await },
                     if !output.is_empty() =>
                 {
-                    output.advance(written?);
+                    output.advance(written?, link.memory.budget());
                     progress = Instant::now();
                 }
                 () = link.ready() => {}

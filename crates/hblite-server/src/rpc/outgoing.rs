@@ -6,7 +6,7 @@ use std::io::IoSlice;
 use bytes::{Buf as _, Bytes};
 use hblite_wire::RemoteException;
 use hblite_wire::frame::Response;
-use hblite_wire::memory::MemoryCharge;
+use hblite_wire::memory::{MemoryBudget, MemoryCharge};
 
 /// Number of buffers in one write.
 const BUFFERS_MAX: usize = 64;
@@ -81,8 +81,8 @@ impl Outgoing {
     }
 
     /// Records that this many bytes were written. The charge of a reply is released with its last
-    /// byte.
-    pub(super) fn advance(&mut self, mut written: usize) {
+    /// byte; `budget` may keep the memory of its cells.
+    pub(super) fn advance(&mut self, mut written: usize, budget: &MemoryBudget) {
         self.size_bytes -= written;
         let sent = self.pushed_bytes - self.size_bytes as u64;
         while let Some((_, charge)) = self.charges.pop_front_if(|(end, _)| *end <= sent) {
@@ -94,7 +94,11 @@ impl Outgoing {
                 return;
             }
             written -= first.len();
-            self.buffers.pop_front();
+            // A recorder may still have a part of it.
+            if let Some(Ok(mut buffer)) = self.buffers.pop_front().map(Bytes::try_into_mut) {
+                buffer.clear();
+                budget.keep(buffer.into());
+            }
         }
         debug_assert_eq!((self.size_bytes, self.charged_bytes), (0, 0), "all is sent");
     }
@@ -129,7 +133,7 @@ mod tests {
             while !output.is_empty() {
                 let there: usize = output.slices().iter().map(|slice| slice.len()).sum();
                 assert_eq!(there, output.size_bytes());
-                output.advance(step.min(there));
+                output.advance(step.min(there), &budget);
             }
             assert_eq!((output.uncharged_bytes(), budget.used_bytes()), (0, 0));
         }

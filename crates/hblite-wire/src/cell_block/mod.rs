@@ -78,13 +78,14 @@ impl Codec {
 /// Reads the cells of a block one after another.
 #[derive(Debug, Clone)]
 pub struct CellReader<'a> {
+    block: &'a [u8],
     rest: &'a [u8],
 }
 
 impl<'a> CellReader<'a> {
     /// A reader of this block.
     pub fn new(block: &'a [u8]) -> Self {
-        Self { rest: block }
+        Self { block, rest: block }
     }
 
     /// The next cell, borrowed from the block.
@@ -97,6 +98,15 @@ impl<'a> CellReader<'a> {
         })?;
         self.rest = rest;
         Ok(cell)
+    }
+
+    /// The next cell, and the offset of its key length in the block.
+    ///
+    /// # Errors
+    /// As [`CellReader::next_cell`].
+    pub(crate) fn next_cell_and_offset(&mut self) -> Result<(usize, CellRef<'a>)> {
+        let offset = self.block.len() - self.rest.len() + LENGTH_SIZE;
+        Ok((offset, self.next_cell()?))
     }
 
     /// Skips cells.

@@ -1,6 +1,7 @@
 //! Answers as a client reads them: results of gets, scans and batches, and errors.
 
-use hblite_model::cell::{CELL_SIZE_MAX, key};
+use bytes::Bytes;
+use hblite_model::cell::{CELL_SIZE_MAX, SharedBlock, SharedCells, key};
 use hblite_model::{CellBuffer, Error, Exception, Result, RowResult};
 
 use crate::cell_block::CellReader;
@@ -22,21 +23,26 @@ pub fn result_from(message: &pb::Result, cells: &mut CellReader<'_>) -> Result<R
         .with_stale(message.stale.unwrap_or(false)))
 }
 
-/// The rows in an answer to a scan, in order.
+/// The rows in an answer to a scan, in order. Those in `block`, its cell block, share its memory.
 ///
 /// # Errors
 /// As [`result_from`].
-pub fn rows_from(message: &pb::ScanResponse, cells: &mut CellReader<'_>) -> Result<Vec<RowResult>> {
+pub fn rows_from(message: &pb::ScanResponse, block: &Bytes) -> Result<Vec<RowResult>> {
     let is_stale = message.stale.unwrap_or(false);
+    let mut reader = CellReader::new(block);
     if message.cells_per_result.is_empty() {
-        let row = |result| Ok(result_from(result, cells)?.with_stale(is_stale));
+        let row = |result| Ok(result_from(result, &mut reader)?.with_stale(is_stale));
         return message.results.iter().map(row).collect();
     }
+    let shared = SharedBlock::new(block.clone());
     let partial = |index: usize| message.partial_flag_per_result.get(index).copied();
     let rows = message.cells_per_result.iter().enumerate().map(|(index, count)| {
-        let mut buffer = CellBuffer::new();
-        push_cells(&mut buffer, *count as usize, cells)?;
-        Ok(RowResult::new(buffer)
+        let mut cells = SharedCells::new(shared.clone());
+        for _ in 0..*count {
+            let (start, cell) = reader.next_cell_and_offset()?;
+            cells.push(start, &cell);
+        }
+        Ok(RowResult::sharing(cells)
             .with_more_cells(partial(index).unwrap_or(false))
             .with_stale(is_stale))
     });
@@ -122,7 +128,7 @@ mod tests {
         for message in [in_message, in_block] {
             for stale in [None, Some(false), Some(true)] {
                 let message = pb::ScanResponse { stale, ..message.clone() };
-                let rows = rows_from(&message, &mut CellReader::new(&[])).unwrap();
+                let rows = rows_from(&message, &Bytes::new()).unwrap();
                 assert_eq!(rows[0].is_stale(), stale.unwrap_or(false));
             }
         }

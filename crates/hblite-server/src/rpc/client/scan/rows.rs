@@ -13,6 +13,10 @@ use crate::cluster::meta_view::MetaView;
 use crate::cluster::scanners::OpenScanner;
 use crate::rpc::call::Call;
 
+/// The time is looked at after this many rows or bytes, whichever come first: looking takes as long
+/// as reading a row.
+const ROWS_BETWEEN_LOOKS: usize = 32;
+const BYTES_BETWEEN_LOOKS: u64 = 16 * 1024;
 /// An answer with at least one row ends when there is no room for this many more bytes.
 const ROW_ROOM: usize = 16 * 1024;
 
@@ -134,6 +138,7 @@ impl Rows {
             }
         };
         let is_meta = scanner.scan.info().table().is_meta();
+        let (mut rows_looked_at, mut bytes_looked_at) = (self.messages.len(), self.size_bytes);
         while (self.messages.len() as u64) < u64::from(request.rows_max) {
             let view = is_meta.then(|| MetaView::new(cluster, &call.client.host));
             let row = std::mem::take(&mut self.row);
@@ -150,11 +155,16 @@ impl Rows {
             if step == RegionStep::Cursor(()) && scanner.scan.is_within_row() {
                 return Ok(false);
             }
+            let found_row = matches!(step, RegionStep::Row(_));
             let is_last = self.take_step(request, scanner, step);
             if is_last {
                 break;
             }
-            if has_limit {
+            let is_time_to_look = !found_row
+                || self.messages.len() - rows_looked_at >= ROWS_BETWEEN_LOOKS
+                || self.size_bytes - bytes_looked_at >= BYTES_BETWEEN_LOOKS;
+            if has_limit && is_time_to_look {
+                (rows_looked_at, bytes_looked_at) = (self.messages.len(), self.size_bytes);
                 let now = Instant::now();
                 if request.is_late(now) {
                     self.is_heartbeat = true;
