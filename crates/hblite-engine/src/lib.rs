@@ -39,6 +39,7 @@ mod nonces;
 mod options;
 mod pace;
 mod parallel;
+mod prefetch;
 mod region;
 mod row_hash;
 mod sealed;

@@ -54,6 +54,13 @@ impl<'a> BlockCells<'a> {
         self.layout.cell(self.bytes, self.offsets.get(index))
     }
 
+    /// The block from the cell at `index` on, of which nothing is read; `None` if there are not
+    /// that many cells.
+    #[inline(always)]
+    pub fn from_cell(&self, index: usize) -> Option<&'a [u8]> {
+        (index < self.len()).then(|| &self.bytes[self.offsets.get(index)..])
+    }
+
     /// Where the cell at `index` begins in the block.
     pub(crate) fn offset(&self, index: usize) -> u32 {
         u32::try_from(self.offsets.get(index)).expect("offsets have at most four bytes")

@@ -37,6 +37,8 @@ use hblite_env::Pages;
 use hblite_env::sync::Mutex;
 use hblite_model::cell::{CellComparator, CellRef, KEY_VALUE_HEADER_SIZE};
 
+use crate::prefetch::prefetch;
+
 /// Bytes of the first chunk for cells.
 pub(super) const CHUNK_SIZE_MIN: usize = 4 << 10;
 /// How much of what is going to be written is prefetched: most cells are smaller.
@@ -326,18 +328,6 @@ pub(super) struct CellPointer(NonNull<u8>);
 unsafe impl Send for CellPointer {}
 // SAFETY: as above.
 unsafe impl Sync for CellPointer {}
-
-/// Tells the processor that the memory there is going to be used.
-#[inline]
-#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
-pub(super) fn prefetch<T>(address: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: prefetching is a hint that reads nothing, whatever the address.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(address.cast());
-    }
-}
 
 impl CellPointer {
     /// A pointer to what [`write_search_key`] wrote; to be used while `bytes` stay as they are.

@@ -7,14 +7,23 @@
 //! leave, such as a row that continues in the next block or a cell that is not plain, takes the
 //! path from cell to cell.
 
+use std::ops::Range;
+
 use hblite_hfile::BlockCells;
 use hblite_model::Result;
 use hblite_model::cell::{CellRef, CellType, key};
 
 use super::plain::Markers;
 use super::{CellSink, RowBudget, StoreScanner};
+use crate::prefetch::prefetch;
 use crate::store::key_value_scanner::{BlockPlace, KeyValueScanner, WALK_CELLS_MAX};
 use crate::store::matcher::PlainRules;
+
+/// The loop asks for the memory of the cell that is this many further on. A short scan would wait
+/// for much of it: the processor recognizes a sequence only after some lines, and anew in each page.
+const CELLS_AHEAD: usize = 16;
+/// A scan that has seen this many cells does not ask: it is fast enough that asking would cost more.
+const ASKING_CELLS_MAX: u64 = 1024;
 
 /// What was passed to a sink.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,8 +56,9 @@ impl<S: KeyValueScanner> StoreScanner<S> {
             return Ok(VisitedRows::default());
         }
         let (cells, rules, visited) = (place.cells, plain.rules(), VisitedRows::default());
+        let asks = self.cursor.cells_examined < ASKING_CELLS_MAX;
         let mut rows =
-            BlockRows { cells, rules, rows_max, is_beyond, sink, previous: None, visited };
+            BlockRows { cells, rules, rows_max, is_beyond, sink, previous: None, visited, asks };
         let end = if is_reverse { rows.read_backward(place) } else { rows.read_forward(place) };
         let BlockRows { previous, mut visited, .. } = rows;
         let Some(previous) = previous else {
@@ -149,7 +159,9 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         };
         let previous = Some(previous);
         let is_beyond = |_: &[u8]| true;
-        let mut rows = BlockRows { cells, rules, rows_max: 1, is_beyond, sink, previous, visited };
+        let (rows_max, asks) = (1, false);
+        let mut rows =
+            BlockRows { cells, rules, rows_max, is_beyond, sink, previous, visited, asks };
         let wanted = (after + 1).min(usize::try_from(cells_max).unwrap_or(usize::MAX));
         let read = (at..at + wanted).take_while(|cell| rows.read(*cell)).count();
         let Some(previous) = rows.previous.filter(|_| read > 0) else {
@@ -180,6 +192,8 @@ struct BlockRows<'a, 's, C, F> {
     sink: &'s mut C,
     previous: Option<Previous<'a>>,
     visited: VisitedRows,
+    /// Whether it asks for memory in advance.
+    asks: bool,
 }
 
 /// The cell that was read last.
@@ -207,7 +221,9 @@ impl<C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'_, '_, C, F> {
     fn read_forward(&mut self, place: BlockPlace<'_>) -> End {
         let end = start_of_last_row(self.cells);
         let mut at = place.at;
+        self.ask_for(at..at + CELLS_AHEAD);
         while at < end && self.read(at) {
+            self.ask_for(at + CELLS_AHEAD..at + CELLS_AHEAD + 1);
             at += 1;
         }
         End { at, row: (0, 0), is_read: false }
@@ -221,11 +237,15 @@ impl<C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'_, '_, C, F> {
         if before > 0 || last >= self.cells.len() {
             return End { at: place.at, row: place.row, is_read: false };
         }
+        self.ask_for(first.saturating_sub(CELLS_AHEAD)..first);
         loop {
             let mut at = first;
             while at <= last {
                 if !self.read(at) {
                     return End { at, row: (at - first, last - at), is_read: false };
+                }
+                if let Some(ahead) = at.checked_sub(CELLS_AHEAD) {
+                    self.ask_for(ahead..ahead + 1);
                 }
                 at += 1;
             }
@@ -236,6 +256,15 @@ impl<C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'_, '_, C, F> {
                 return End { at: last, row: (last - first, 0), is_read: true };
             };
             (first, last) = row_before;
+        }
+    }
+
+    /// Asks for the memory of these cells, as far as the block has them.
+    #[inline(always)]
+    fn ask_for(&self, cells: Range<usize>) {
+        if self.asks {
+            let starts = cells.filter_map(|cell| self.cells.from_cell(cell));
+            starts.for_each(|start| prefetch(start.as_ptr()));
         }
     }
 

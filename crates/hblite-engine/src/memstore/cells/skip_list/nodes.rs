@@ -23,7 +23,8 @@ use loom::sync::atomic::AtomicPtr;
 #[cfg(not(all(test, loom)))]
 use std::sync::atomic::AtomicPtr;
 
-use super::super::arena::{Arena, CHUNK_ALIGNMENT, prefetch};
+use super::super::arena::{Arena, CHUNK_ALIGNMENT};
+use crate::prefetch::prefetch;
 
 /// The most levels of a skip list: enough for 16 million nodes, and slower beyond.
 pub(super) const LEVELS_MAX: usize = 24;
