@@ -25,6 +25,7 @@ const FENCED: &[&str] = &[
     "crates/hblite-env/src/simulation/fiber.rs",
     "crates/hblite-engine/src/memstore/cells/arena.rs",
     "crates/hblite-engine/src/memstore/cells/skip_list/nodes.rs",
+    "crates/hblite-engine/src/prefetch.rs",
     "crates/hblite-engine/tests/memstore_accounting.rs",
     "crates/hblite-hfile/tests/allocation.rs",
     "tests/malformed/allocator.rs",

@@ -20,9 +20,9 @@ use crate::store::key_value_scanner::{BlockPlace, KeyValueScanner, WALK_CELLS_MA
 use crate::store::matcher::PlainRules;
 
 /// The loop asks for the memory of the cell that is this many further on. A short scan would wait
-/// for much of it: the processor recognizes a sequence only after some lines, and anew in each page.
+/// for much of it: the processor recognizes a sequence after some lines, and anew in each page.
 const CELLS_AHEAD: usize = 16;
-/// A scan that has seen this many cells does not ask: it is fast enough that asking would cost more.
+/// A scan that has seen this many cells does not ask: asking would cost more than it saves.
 const ASKING_CELLS_MAX: u64 = 1024;
 
 /// What was passed to a sink.
