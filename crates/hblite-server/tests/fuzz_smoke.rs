@@ -160,5 +160,6 @@ fn requests_of_zookeeper() {
 fn what_the_fuzzer_kept() {
     run(&corpus::inputs("cell_block"), 0, cell_block::run);
     run(&corpus::inputs("frame"), 0, frame::run);
+    run(&corpus::inputs("http"), 0, http::run);
     run(&corpus::inputs("recording"), 0, recording::run);
 }
