@@ -40,7 +40,8 @@ pub(crate) struct ShellArguments {
     /// process has the store open
     #[arg(long, conflicts_with = "memory")]
     read_only: bool,
-    /// Skips damaged records of the log and lists them, instead of refusing to open
+    /// Instead of refusing to open, skips damaged records of the log, rebuilds hbase:meta from the
+    /// files of the tables if it is lost, and reports both
     #[arg(long)]
     salvage: bool,
     /// Runs this command instead of a script; may be repeated
