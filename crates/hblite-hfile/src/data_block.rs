@@ -57,7 +57,7 @@ impl<'a> BlockCells<'a> {
     /// The block from the cell at `index` on, of which nothing is read; `None` if there are not
     /// that many cells.
     #[inline(always)]
-    pub fn from_cell(&self, index: usize) -> Option<&'a [u8]> {
+    pub fn bytes_from(&self, index: usize) -> Option<&'a [u8]> {
         (index < self.len()).then(|| &self.bytes[self.offsets.get(index)..])
     }
 

@@ -81,7 +81,7 @@ impl MemoryBudget {
     /// Keeps the memory of a buffer that is no longer used, if it is large, for the next one. The
     /// system would unmap it, and map and clear each page of the next: that takes longer than
     /// filling them. Nothing is kept beyond a share of the budget, and all of it is released as
-    /// soon as a charge needs it.
+    /// soon as an account needs room.
     pub fn keep(&self, buffer: Vec<u8>) {
         self.kept.put(buffer, self);
     }
@@ -89,6 +89,12 @@ impl MemoryBudget {
     /// Releases what is kept if it was not used since the previous call.
     pub fn release_unused(&self) {
         self.kept.release_unused(self);
+    }
+
+    /// Whether `bytes` can be added to what is used.
+    fn has_room(&self, bytes: usize, is_small: bool) -> bool {
+        let fits = || self.used_bytes().saturating_add(bytes) <= self.limit(is_small);
+        fits() || (self.kept.release(self) && fits())
     }
 
     /// Adds `bytes` to what is used, unless that would exceed the limit.
@@ -138,8 +144,7 @@ impl MemoryAccount {
     pub fn has_room(&self, bytes: usize) -> bool {
         let of_account = self.used_bytes().saturating_add(bytes);
         let is_small = of_account <= SMALL_ACCOUNT_BYTES;
-        let of_budget = self.budget.used_bytes().saturating_add(bytes);
-        of_account <= self.share_bytes && of_budget <= self.budget.limit(is_small)
+        of_account <= self.share_bytes && self.budget.has_room(bytes, is_small)
     }
 
     /// A charge of nothing, to be resized.

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use super::{CellRef, KEY_VALUE_HEADER_SIZE, key};
 
 /// Bytes of the length field before a cell's tags.
-const TAGS_LENGTH_SIZE: usize = 2;
+pub(super) const TAGS_LENGTH_SIZE: usize = 2;
 
 /// The position of one cell in its memory.
 #[derive(Debug, Clone, Copy)]
@@ -27,18 +27,33 @@ pub(super) struct Span {
 }
 
 impl Span {
+    /// The position of `cell`, whose key length is at `start`.
+    ///
+    /// # Panics
+    /// If its tags are longer than 65,535 bytes, which their length field cannot hold.
     #[inline]
-    fn resolve<'a>(&self, bytes: &'a [u8]) -> CellRef<'a> {
+    pub(super) fn of(start: usize, cell: &CellRef<'_>) -> Self {
+        Self {
+            start,
+            key_length: cell.key().len() as u32,
+            value_length: cell.value().len() as u32,
+            tags_length: u16::try_from(cell.tags().len()).expect("tags of a cell are under 64 KiB"),
+            sequence_id: cell.sequence_id(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn resolve<'a>(&self, bytes: &'a [u8]) -> CellRef<'a> {
         let key_end = self.start + KEY_VALUE_HEADER_SIZE + self.key_length as usize;
         let value_end = key_end + self.value_length as usize;
         let tags = value_end + TAGS_LENGTH_SIZE;
-        CellRef::new(
-            &bytes[self.start + KEY_VALUE_HEADER_SIZE..key_end],
-            &bytes[key_end..value_end],
-            // The last cell of a block has no length field if it has no tags.
-            bytes.get(tags..tags + self.tags_length as usize).unwrap_or_default(),
-            self.sequence_id,
-        )
+        // A cell of an answer has no length field if it has no tags.
+        let tags = match self.tags_length {
+            0 => &[],
+            length => &bytes[tags..tags + length as usize],
+        };
+        let key_bytes = &bytes[self.start + KEY_VALUE_HEADER_SIZE..key_end];
+        CellRef::new(key_bytes, &bytes[key_end..value_end], tags, self.sequence_id)
     }
 }
 
@@ -96,24 +111,15 @@ impl CellBuffer {
     /// If its tags are longer than 65,535 bytes, which their length field cannot hold.
     #[inline]
     pub fn push(&mut self, cell: &CellRef<'_>) {
-        let start = self.bytes.len();
-        let (key_bytes, value, tags) = (cell.key(), cell.value(), cell.tags());
-        let (key_length, value_length) = (key_bytes.len() as u32, value.len() as u32);
-        let tags_length = u16::try_from(tags.len()).expect("tags of a cell are under 64 KiB");
-        self.bytes.reserve(cell.serialized_size() + TAGS_LENGTH_SIZE + tags.len());
-        self.bytes.extend_from_slice(&key_length.to_be_bytes());
-        self.bytes.extend_from_slice(&value_length.to_be_bytes());
-        self.bytes.extend_from_slice(key_bytes);
-        self.bytes.extend_from_slice(value);
-        self.bytes.extend_from_slice(&tags_length.to_be_bytes());
-        self.bytes.extend_from_slice(tags);
-        self.spans.push(Span {
-            start,
-            key_length,
-            value_length,
-            tags_length,
-            sequence_id: cell.sequence_id(),
-        });
+        let span = Span::of(self.bytes.len(), cell);
+        self.bytes.reserve(cell.serialized_size() + TAGS_LENGTH_SIZE + cell.tags().len());
+        self.bytes.extend_from_slice(&span.key_length.to_be_bytes());
+        self.bytes.extend_from_slice(&span.value_length.to_be_bytes());
+        self.bytes.extend_from_slice(cell.key());
+        self.bytes.extend_from_slice(cell.value());
+        self.bytes.extend_from_slice(&span.tags_length.to_be_bytes());
+        self.bytes.extend_from_slice(cell.tags());
+        self.spans.push(span);
     }
 
     /// Appends a copy of `cell`, whose lengths, key and value are also in `serialized`, as
@@ -124,20 +130,12 @@ impl CellBuffer {
     #[inline]
     pub fn push_stored(&mut self, cell: &CellRef<'_>, serialized: &[u8]) {
         assert_eq!(serialized.len(), cell.serialized_size(), "these are not the cell's bytes");
-        let start = self.bytes.len();
-        let tags = cell.tags();
-        let tags_length = u16::try_from(tags.len()).expect("tags of a cell are under 64 KiB");
-        self.bytes.reserve(serialized.len() + TAGS_LENGTH_SIZE + tags.len());
+        let span = Span::of(self.bytes.len(), cell);
+        self.bytes.reserve(serialized.len() + TAGS_LENGTH_SIZE + cell.tags().len());
         self.bytes.extend_from_slice(serialized);
-        self.bytes.extend_from_slice(&tags_length.to_be_bytes());
-        self.bytes.extend_from_slice(tags);
-        self.spans.push(Span {
-            start,
-            key_length: cell.key().len() as u32,
-            value_length: cell.value().len() as u32,
-            tags_length,
-            sequence_id: cell.sequence_id(),
-        });
+        self.bytes.extend_from_slice(&span.tags_length.to_be_bytes());
+        self.bytes.extend_from_slice(cell.tags());
+        self.spans.push(span);
     }
 
     /// Appends a cell from its parts, without tags or a sequence id.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::buffer::{CellBufferIter, Span};
-use super::{CellBuffer, CellRef, KEY_VALUE_HEADER_SIZE};
+use super::buffer::{CellBufferIter, Span, TAGS_LENGTH_SIZE};
+use super::{CellBuffer, CellRef};
 
 /// Immutable bytes with several owners; cheap to clone.
 #[derive(Clone)]
@@ -53,19 +53,16 @@ impl SharedCells {
     /// Adds `cell`, which is at `start` of the block.
     ///
     /// # Panics
-    /// If the block ends before the cell does.
+    /// If the block ends before the cell does, or the cell's tags are longer than 65,535 bytes.
     pub fn push(&mut self, start: usize, cell: &CellRef<'_>) {
-        let (key, value, tags) = (cell.key().len(), cell.value().len(), cell.tags().len());
-        let size = KEY_VALUE_HEADER_SIZE + key + value + if tags == 0 { 0 } else { 2 + tags };
-        let length = self.block.bytes().len();
-        assert!(start <= length && size <= length - start, "the cell is not in the block");
-        self.spans.push(Span {
-            start,
-            key_length: key as u32,
-            value_length: value as u32,
-            tags_length: tags as u16,
-            sequence_id: cell.sequence_id(),
-        });
+        let (bytes, tags) = (self.block.bytes(), cell.tags().len());
+        let tags_size = if tags == 0 { 0 } else { TAGS_LENGTH_SIZE + tags };
+        let size = cell.serialized_size() + tags_size;
+        let is_inside = start <= bytes.len() && size <= bytes.len() - start;
+        assert!(is_inside, "the cell is not in the block");
+        let span = Span::of(start, cell);
+        debug_assert_eq!(span.resolve(bytes), *cell, "another cell is there");
+        self.spans.push(span);
     }
 
     /// Bytes of all cells: their `KeyValue`s and tags.

@@ -9,7 +9,8 @@ use super::{MemoryBudget, try_add};
 
 /// A smaller buffer comes from memory that the process has already.
 const SIZE_MIN: usize = 128 * 1024;
-/// The largest buffer that is kept: of an answer of the default size, which doubled once too often.
+/// The largest buffer that is kept. An answer of the default size, 2 MiB, may need a little more,
+/// and buffers double.
 const SIZE_MAX: usize = 4 * 1024 * 1024;
 /// At most this many bytes are kept, and at most the share of the budget divided by this.
 const KEPT_MAX: usize = 16 * 1024 * 1024;
@@ -118,6 +119,18 @@ mod tests {
         assert_eq!(budget.used_bytes(), MIB, "one was asked for");
         budget.release_unused();
         assert_eq!(budget.used_bytes(), 0);
+    }
+
+    #[test]
+    fn what_is_kept_is_room_for_others() {
+        let budget = Arc::new(MemoryBudget::new(16 * MIB));
+        let account = budget.account(16 * MIB);
+        let mut charge = account.charge();
+        assert!(charge.try_resize(12 * MIB));
+        budget.keep(vec![1; 2 * MIB]);
+        assert_eq!(budget.used_bytes(), 14 * MIB, "all that is not reserved");
+        assert!(account.has_room(MIB));
+        assert_eq!(budget.used_bytes(), 12 * MIB);
     }
 
     #[test]

@@ -263,7 +263,7 @@ impl<C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'_, '_, C, F> {
     #[inline(always)]
     fn ask_for(&self, cells: Range<usize>) {
         if self.asks {
-            let starts = cells.filter_map(|cell| self.cells.from_cell(cell));
+            let starts = cells.filter_map(|cell| self.cells.bytes_from(cell));
             starts.for_each(|start| prefetch(start.as_ptr()));
         }
     }
