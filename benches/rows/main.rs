@@ -167,6 +167,12 @@ impl Run {
             let store = self.store();
             self.measure("load_random", 1, SIZES.cells, |_| store.load((0..SIZES.cells).map(mix)));
         }
+        if self.wants("load_8_threads") {
+            let (store, each) = (self.store(), SIZES.cells / 8);
+            self.measure("load_8_threads", 8, SIZES.cells, |thread| {
+                store.load((thread * each..(thread + 1) * each).map(mix));
+            });
+        }
         if self.wants("load_regions") {
             let store = Store::with_regions(self.dir.clone(), SIZES.regions, FLUSH_SIZE_BYTES);
             self.measure("load_regions", 1, SIZES.cells, |_| store.load((0..SIZES.cells).map(mix)));

@@ -62,7 +62,8 @@ impl Caller {
     }
 
     fn put(&mut self) -> Put {
-        let value: Vec<u8> = (0..VALUE_BYTES).map(|_| self.random.u8(..)).collect();
+        let mut value = vec![0; VALUE_BYTES];
+        self.random.fill(&mut value);
         Put::new(Self::key(self.random.u32(..WRITTEN_ROWS))).add("f", "q", value)
     }
 

@@ -32,19 +32,56 @@ pub fn connection_header(header: &pb::ConnectionHeader) -> Bytes {
     bytes.freeze()
 }
 
+/// What a frame carries: a message, or one that was encoded before.
+pub trait Body {
+    /// Its size in bytes.
+    fn size(&self) -> usize;
+
+    /// Appends it to a frame.
+    fn append_to(&self, frame: &mut BytesMut);
+}
+
+impl<M: Message> Body for M {
+    fn size(&self) -> usize {
+        self.encoded_len()
+    }
+
+    fn append_to(&self, frame: &mut BytesMut) {
+        // Encoding fails only if the buffer is full, and this one grows.
+        let _ = self.encode(frame);
+    }
+}
+
+/// A message in its encoded form.
+#[derive(Debug, Clone)]
+pub struct EncodedMessage(Vec<u8>);
+
+impl EncodedMessage {
+    pub(crate) fn new(encoded: Vec<u8>) -> Self {
+        Self(encoded)
+    }
+}
+
+impl Body for EncodedMessage {
+    fn size(&self) -> usize {
+        self.0.len()
+    }
+
+    fn append_to(&self, frame: &mut BytesMut) {
+        frame.put_slice(&self.0);
+    }
+}
+
 /// A request as a frame. The length of `cells` is added to the header.
 ///
 /// # Errors
 /// `IllegalArgument` if the request does not fit a frame.
-pub fn request(
-    mut header: pb::RequestHeader,
-    message: &impl Message,
-    cells: &[u8],
-) -> Result<Bytes> {
+pub fn request(mut header: pb::RequestHeader, message: &impl Body, cells: &[u8]) -> Result<Bytes> {
     header.cell_block_meta =
         (!cells.is_empty()).then(|| pb::CellBlockMeta { length: u32::try_from(cells.len()).ok() });
     let delimited = |length: usize| prost::length_delimiter_len(length) + length;
-    let front = delimited(header.encoded_len()) + delimited(message.encoded_len());
+    let size = message.size();
+    let front = delimited(header.encoded_len()) + delimited(size);
     let length = front.saturating_add(cells.len());
     if length > FRAME_SIZE_MAX {
         let message = format!("a request of {length} bytes does not fit a frame of HBase");
@@ -54,7 +91,8 @@ pub fn request(
     frame.put_u32(length as u32);
     // Encoding fails only if the buffer is full, and this one grows.
     let _ = header.encode_length_delimited(&mut frame);
-    let _ = message.encode_length_delimited(&mut frame);
+    let _ = prost::encode_length_delimiter(size, &mut frame);
+    message.append_to(&mut frame);
     frame.put_slice(cells);
     Ok(frame.freeze())
 }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use bytes::{Bytes, BytesMut};
 use hblite_model::filter::{
     BigDecimal, BitwiseOperator, Comparator, CompareOperator, Filter, FuzzyKey, ListOperator,
     RegexEngine, RegexFlags, RegexString, RowRange, SingleColumnTest,
@@ -15,9 +16,11 @@ use hblite_model::{
     RowResult, Scan, TableDescriptor, TimeRange, row_bound,
 };
 use hblite_wire::cell_block::{CellReader, Codec};
+use hblite_wire::client_frame::Body as _;
 use hblite_wire::memory::Room;
 use hblite_wire::{RemoteException, convert, pb};
 use proptest::prelude::*;
+use prost::Message as _;
 
 fn comparators() -> Vec<Comparator> {
     let regex = |engine| RegexString::new("a.*b", RegexFlags::DOTALL, engine).expect("it is valid");
@@ -250,8 +253,11 @@ proptest! {
         cells.iter().for_each(|cell| writer.push(&cell));
         let message = writer.finish();
         let (block, _) = writer.into_block();
-        let again = convert::result_from(&message, &mut CellReader::new(&block)).expect("valid");
-        prop_assert_eq!(again, RowResult::new(cells));
+        let block = Bytes::from(block);
+        for mut reader in [CellReader::new(&block), CellReader::sharing(&block)] {
+            let again = convert::result_from(&message, &mut reader).expect("it is valid");
+            prop_assert_eq!(&again, &RowResult::new(cells.clone()));
+        }
     }
 
     #[test]
@@ -305,37 +311,71 @@ fn conditions_come_back() {
 }
 
 #[test]
-fn the_cells_of_a_batch_are_in_the_order_of_its_parts() {
+fn a_batch_is_encoded_as_its_message() {
     let put = |row: &str| Put::new(row).add("f", "q", row);
     let both = RowMutations::new("b").add(put("b")).add(Delete::new("b").column("f", "p"));
-    let actions: Vec<Action> =
-        vec![put("a").into(), both.clone().into(), Get::new("c").into(), put("d").into()];
     let if_empty = || CheckAndMutate::new("b").if_not_exists("f", "q");
-    let checks = [if_empty().then(put("b")), if_empty().then_mutate_row(both)].map(Action::from);
-    let actions = [actions, checks.into()].concat();
-    let (mut block, codec) = (Vec::new(), Codec::KeyValue);
-    let numbered = (10..).zip(&actions);
-    let parts =
-        convert::region_actions(b"region", numbered, codec, &mut block).expect("it is valid");
-    let atomic: Vec<bool> = parts.iter().map(|part| part.atomic == Some(true)).collect();
-    assert_eq!(atomic, [false, true, false, true]);
-    let has_condition: Vec<bool> = parts.iter().map(|part| part.condition.is_some()).collect();
-    assert_eq!(has_condition, [false, false, true, true]);
-    let mut cells = CellReader::new(&block);
-    let mut rows = Vec::new();
-    for part in &parts {
-        assert_eq!(part.region.value.as_ref(), b"region");
-        for action in &part.action {
-            if let Some(message) = &action.mutation {
-                let mutation = convert::mutation(message, &mut cells).expect("it is valid");
-                rows.push((action.index.expect("it is valid"), mutation.row().to_vec()));
-            }
+    let actions: Vec<Action> = vec![
+        put("a").into(),
+        both.clone().into(),
+        Get::new("c").into(),
+        put("d").into(),
+        if_empty().then(put("b")).into(),
+        if_empty().then_mutate_row(both).into(),
+    ];
+    let mut request = convert::MultiRequest::new(99, Codec::KeyValue);
+    let nonce = |index| 1000 + u64::from(index);
+    let parts = request.add_region(b"region", (300..).zip(&actions), nonce).expect("it is valid");
+    let other = request.add_region(b"other", [(7, &actions[2])], nonce).expect("it is valid");
+    assert!(request.add_region(b"none", [], nonce).expect("it is valid").is_empty());
+    let part = |kind, indexes: &[u32]| convert::RequestPart { kind, indexes: indexes.to_vec() };
+    use convert::PartKind::{Atomic, Conditional, Independent};
+    let independent = part(Independent, &[300, 302, 303]);
+    let conditional = [part(Conditional, &[304]), part(Conditional, &[305])];
+    assert_eq!(parts, [&[independent, part(Atomic, &[301])], &conditional[..]].concat());
+    assert_eq!(other, [part(Independent, &[7])]);
+
+    let (body, block) = request.finish();
+    let mut bytes = BytesMut::new();
+    body.append_to(&mut bytes);
+    assert_eq!(bytes.len(), body.size());
+    let message = pb::MultiRequest::decode(bytes.freeze()).expect("it is a message");
+    assert_eq!(message.nonce_group, Some(99));
+    let region = |part: &pb::RegionAction| part.region.value.to_vec();
+    let regions: Vec<_> = message.region_action.iter().map(region).collect();
+    assert_eq!(regions, [&b"region"[..], b"region", b"region", b"region", b"other"]);
+    let atomic: Vec<_> = message.region_action.iter().map(|part| part.atomic).collect();
+    assert_eq!(atomic, [false, true, false, true, false].map(Some));
+    let condition = Some(condition_of(&actions[4]));
+    let conditions: Vec<_> = message.region_action.iter().map(|part| &part.condition).collect();
+    assert_eq!(conditions, [&None, &None, &condition, &condition, &None]);
+    let gets: Vec<_> = message.region_action.iter().flat_map(gets_of).collect();
+    let get = convert::get_message(&Get::new("c")).expect("it is valid");
+    assert_eq!(gets, [(302, &get), (7, &get)]);
+
+    let (mut cells, mut rows) = (CellReader::new(&block), Vec::new());
+    for action in message.region_action.iter().flat_map(|part| &part.action) {
+        if let Some(message) = &action.mutation {
+            let mutation = convert::mutation(message, &mut cells).expect("it is valid");
+            let index = action.index.expect("it is valid");
+            assert_eq!(message.nonce, Some(nonce(index)));
+            rows.push((index, mutation.row().to_vec()));
         }
     }
-    let expected = [(10, "a"), (13, "d"), (11, "b"), (11, "b"), (14, "b"), (15, "b"), (15, "b")]
-        .map(|(index, row)| (index, row.as_bytes().to_vec()));
+    let expected =
+        [(300, "a"), (303, "d"), (301, "b"), (301, "b"), (304, "b"), (305, "b"), (305, "b")]
+            .map(|(index, row)| (index, row.as_bytes().to_vec()));
     assert_eq!(rows, expected);
     assert!(cells.next_cell().is_err(), "every cell was read");
+}
+
+fn condition_of(action: &Action) -> pb::Condition {
+    let Action::CheckAndMutate(check) = action else { panic!("{action:?}") };
+    convert::condition_message(check).expect("it is valid")
+}
+
+fn gets_of(part: &pb::RegionAction) -> impl Iterator<Item = (u32, &pb::Get)> {
+    part.action.iter().filter_map(|action| Some((action.index?, action.get.as_deref()?)))
 }
 
 #[test]
@@ -347,13 +387,6 @@ fn errors_come_back_with_class_and_message() {
     }
     let strange = convert::error_of_class("my.Failure", "my.Failure: no\n\tat my.Class");
     assert_eq!((strange.exception(), strange.message()), (Exception::Io, "my.Failure: no"));
-    let region = pb::RegionActionResult {
-        exception: Some(RemoteException::from(&Error::illegal_argument("no")).to_pair()),
-        ..Default::default()
-    };
-    let results =
-        convert::action_results_from(&region, &mut CellReader::new(b"")).expect("it is valid");
-    assert!(results[0].1.is_err());
 }
 
 #[test]

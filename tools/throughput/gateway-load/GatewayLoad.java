@@ -57,6 +57,8 @@ public final class GatewayLoad {
   private static final double TICKS_PER_SECOND = 100;
 
   private enum Work {
+    /** What the protocol and the kernel cost: the gateway answers with its type. */
+    CALL("call without work", 1),
     GET("get", 1),
     PUT("put", 1),
     PUT_BATCH("put of 100 rows", BATCH),
@@ -190,6 +192,7 @@ public final class GatewayLoad {
     @Override
     byte[] request(Work work, int row) throws TException {
       switch (work) {
+        case CALL -> client.send_getThriftServerType();
         case GET -> client.send_getRow(bytes(TABLE), bytes(row(row)), Map.of());
         case PUT -> client.send_mutateRow(bytes(TABLE), bytes(row(row)), mutations(), Map.of());
         case PUT_BATCH -> {
@@ -222,6 +225,7 @@ public final class GatewayLoad {
         exchange(message());
       } else if (isLookedAt()) {
         switch (work) {
+          case CALL -> reader.recv_getThriftServerType();
           case GET ->
               check(reader.recv_getRow().get(0).getColumnsSize() == 1, "the row is not there");
           case PUT -> reader.recv_mutateRow();
@@ -246,6 +250,7 @@ public final class GatewayLoad {
     @Override
     byte[] request(Work work, int row) throws TException {
       switch (work) {
+        case CALL -> client.send_getThriftServerType();
         case GET -> client.send_get(bytes(TABLE), new TGet(bytes(row(row))));
         case PUT -> client.send_put(bytes(TABLE), put(row));
         case PUT_BATCH -> {
@@ -269,6 +274,7 @@ public final class GatewayLoad {
       if (isLookedAt()) {
         THBaseService.Client reader = new THBaseService.Client(answers, requests);
         switch (work) {
+          case CALL -> reader.recv_getThriftServerType();
           case GET -> check(reader.recv_get().getColumnValuesSize() == 1, "the row is not there");
           case PUT -> reader.recv_put();
           case PUT_BATCH -> reader.recv_putMultiple();
@@ -361,6 +367,7 @@ public final class GatewayLoad {
     @Override
     byte[] request(Work work, int row) {
       return switch (work) {
+        case CALL -> throw new IllegalArgumentException("REST has no such request");
         case GET -> message("GET", row(row), "Accept: " + PROTOBUF + "\r\n", new byte[0]);
         case PUT ->
             message("PUT", row(row) + "/f:q", "Content-Type: application/octet-stream\r\n", VALUE);
@@ -483,6 +490,9 @@ public final class GatewayLoad {
       int theirs = Integer.parseInt(arguments[at + 2]);
       List<Long> behind = List.of(hblite, Long.parseLong(arguments[at + 3]));
       for (Work work : Work.values()) {
+        if (work == Work.CALL && gateway.equals("REST")) {
+          continue;
+        }
         List<Turn> of = new ArrayList<>();
         List<Turn> to = new ArrayList<>();
         // The first round warms up both.

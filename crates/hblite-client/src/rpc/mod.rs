@@ -14,8 +14,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use hblite_wire::client_frame::{self, Body};
 use hblite_wire::memory::Room;
-use hblite_wire::{client_frame, pb};
+use hblite_wire::pb;
 use prost::Message;
 use tokio::time::Instant;
 use tracing::Instrument as _;
@@ -122,7 +123,7 @@ impl Rpc {
         &self,
         server: &ServerAddress,
         method: Method,
-        request: &impl Message,
+        request: &impl Body,
         cells: &[u8],
         limit: Limit,
     ) -> Result<Answer<M>, CallError> {
@@ -141,7 +142,7 @@ impl Rpc {
         &self,
         server: &ServerAddress,
         method: Method,
-        request: &impl Message,
+        request: &impl Body,
         cells: &[u8],
         limit: Limit,
     ) -> Result<Answer<M>, CallError> {

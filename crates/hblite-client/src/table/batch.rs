@@ -15,7 +15,9 @@ use hblite_model::{
     Action, ActionResult, CheckAndMutateResult, Error, Mutation, Result, RowResult, TableName,
 };
 use hblite_wire::cell_block::CellReader;
-use hblite_wire::{convert, pb};
+use hblite_wire::client_frame::EncodedMessage;
+use hblite_wire::convert::{self, MultiRequest, PartKind};
+use hblite_wire::pb;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
@@ -63,7 +65,7 @@ struct Batch<'b> {
 /// The request for one server, and what its parts are for.
 struct Request {
     server: ServerAddress,
-    message: pb::MultiRequest,
+    message: EncodedMessage,
     cells: Vec<u8>,
     parts: Vec<Part>,
 }
@@ -74,26 +76,6 @@ struct Part {
     location: Arc<Location>,
     indexes: Vec<usize>,
     kind: PartKind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PartKind {
-    /// Gets and writes with a result for each.
-    Independent,
-    /// One action of several writes.
-    Atomic,
-    /// One action that has a condition.
-    Conditional,
-}
-
-impl PartKind {
-    fn of(part: &pb::RegionAction) -> Self {
-        match part.condition.is_some() {
-            true => Self::Conditional,
-            false if part.atomic == Some(true) => Self::Atomic,
-            false => Self::Independent,
-        }
-    }
 }
 
 /// Actions and where they are performed.
@@ -337,26 +319,17 @@ impl Batch<'_> {
     }
 
     fn request(&self, server: ServerAddress, regions: &[OfRegion]) -> Result<Request> {
-        let (mut cells, mut parts, mut messages) = (Vec::new(), Vec::new(), Vec::new());
+        let mut request = MultiRequest::new(self.shared.nonce_group, CODEC);
+        let mut parts = Vec::new();
         for (location, indexes) in regions {
             let actions = indexes.iter().map(|index| (*index as u32, &self.actions[*index]));
-            let mut made =
-                convert::region_actions(&location.region_name, actions, CODEC, &mut cells)?;
-            for part in &mut made {
-                let kind = PartKind::of(part);
-                let mut indexes: Vec<usize> =
-                    part.action.iter().map(|action| action.index.unwrap_or(0) as usize).collect();
-                indexes.dedup();
-                for action in &mut part.action {
-                    let nonce = self.nonces[action.index.unwrap_or(0) as usize];
-                    set_nonce(std::slice::from_mut(action), nonce);
-                }
-                parts.push(Part { location: Arc::clone(location), indexes, kind });
+            let nonce = |index: u32| self.nonces[index as usize];
+            for made in request.add_region(&location.region_name, actions, nonce)? {
+                let indexes = made.indexes.into_iter().map(|index| index as usize).collect();
+                parts.push(Part { location: Arc::clone(location), indexes, kind: made.kind });
             }
-            messages.extend(made);
         }
-        let nonce_group = Some(self.shared.nonce_group);
-        let message = pb::MultiRequest { region_action: messages, nonce_group, condition: None };
+        let (message, cells) = request.finish();
         Ok(Request { server, message, cells, parts })
     }
 
@@ -395,7 +368,7 @@ impl Batch<'_> {
         };
         let locations = parts.iter().map(|part| &*part.location);
         self.shared.pushback.note(answer.message.region_statistics.as_ref(), locations);
-        let mut cells = CellReader::new(&answer.cells);
+        let mut cells = CellReader::sharing(&answer.cells);
         let mut answers = answer.message.region_action_result.iter();
         for part in parts {
             let error = match answers.next() {
@@ -462,13 +435,6 @@ fn take_part(
         }
     }
     Ok(())
-}
-
-/// Gives nonces to the increments and appends among these writes.
-pub(super) fn set_nonce(actions: &mut [pb::Action], nonce: u64) {
-    for mutation in actions.iter_mut().filter_map(|action| action.mutation.as_mut()) {
-        mutation.nonce = Some(nonce);
-    }
 }
 
 /// What the increments and appends of an atomic part returned.

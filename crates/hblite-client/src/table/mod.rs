@@ -22,6 +22,7 @@ use hblite_model::{
     Mutation, MutationKind, Nonce, Result, RowMutations, RowResult, Scan, TableName,
 };
 use hblite_wire::cell_block::{CellReader, Codec};
+use hblite_wire::convert::MultiRequest;
 use hblite_wire::{convert, pb};
 
 pub use self::result_scanner::ResultScanner;
@@ -248,21 +249,11 @@ impl Table {
         nonce: Option<Nonce>,
     ) -> Result<(bool, RowResult)> {
         let nonce = nonce.unwrap_or_else(|| self.shared.new_nonce());
-        let action = Action::RowMutations(mutations.clone());
         let request = |location: &Location| {
-            let mut cells = Vec::new();
-            let mut parts =
-                convert::region_actions(&location.region_name, [(0, &action)], CODEC, &mut cells)?;
-            for part in &mut parts {
-                part.condition.clone_from(&condition);
-                batch::set_nonce(&mut part.action, nonce.number);
-            }
-            let request = pb::MultiRequest {
-                region_action: parts,
-                nonce_group: Some(nonce.group),
-                condition: None,
-            };
-            Ok((request, cells))
+            let mut request = MultiRequest::new(nonce.group, CODEC);
+            let (region, condition) = (&location.region_name, condition.as_ref());
+            request.add_row(region, 0, mutations, true, condition, nonce.number);
+            Ok(request.finish())
         };
         let call = RegionCall { table: &self.name, row: mutations.row(), method: "Multi", request };
         call.run(&self.shared, |location: &Location, answer: Answer<pb::MultiResponse>| {

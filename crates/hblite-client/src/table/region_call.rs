@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hblite_model::{Error, TableName};
+use hblite_wire::client_frame::Body;
 use prost::Message;
 
 use super::timeline::{Replicas, first_answer};
@@ -31,7 +32,7 @@ impl<F> RegionCall<'_, F> {
     ) -> Result<T, Error>
     where
         F: Fn(&Location) -> Result<(Q, Vec<u8>), Error>,
-        Q: Message,
+        Q: Body,
         M: Message + Default,
     {
         self.run_on(Replicas::PRIMARY, shared, read).await
@@ -46,7 +47,7 @@ impl<F> RegionCall<'_, F> {
     ) -> Result<T, Error>
     where
         F: Fn(&Location) -> Result<(Q, Vec<u8>), Error>,
-        Q: Message,
+        Q: Body,
         M: Message + Default,
     {
         let mut retries = Retries::new(&shared.rpc);
@@ -78,7 +79,7 @@ impl<F> RegionCall<'_, F> {
     ) -> Result<T, CallError>
     where
         F: Fn(&Location) -> Result<(Q, Vec<u8>), Error>,
-        Q: Message,
+        Q: Body,
         M: Message + Default,
     {
         let (kind, deadline) = (LocateKind::Current, limit.deadline);
@@ -106,7 +107,7 @@ impl<F> RegionCall<'_, F> {
     ) -> Result<T, CallError>
     where
         F: Fn(&Location) -> Result<(Q, Vec<u8>), Error>,
-        Q: Message,
+        Q: Body,
         M: Message + Default,
     {
         let method = method_of(self.table, self.method);

@@ -13,7 +13,8 @@ mod compressor;
 
 pub use compressor::Compressor;
 
-use hblite_model::cell::{KEY_VALUE_HEADER_SIZE, key};
+use bytes::Bytes;
+use hblite_model::cell::{KEY_VALUE_HEADER_SIZE, SharedBlock, key};
 use hblite_model::{CellRef, Error, Result};
 
 const PACKAGE: &str = "org.apache.hadoop.hbase.codec.";
@@ -80,12 +81,24 @@ impl Codec {
 pub struct CellReader<'a> {
     block: &'a [u8],
     rest: &'a [u8],
+    /// The block, if what is read may stay in it.
+    shared: Option<SharedBlock>,
 }
 
 impl<'a> CellReader<'a> {
     /// A reader of this block.
     pub fn new(block: &'a [u8]) -> Self {
-        Self { block, rest: block }
+        Self { block, rest: block, shared: None }
+    }
+
+    /// A reader of this block. Rows that are made of its cells stay in it, and keep it in memory.
+    pub fn sharing(block: &'a Bytes) -> Self {
+        Self { shared: Some(SharedBlock::new(block.clone())), ..Self::new(block) }
+    }
+
+    /// What rows share with the block.
+    pub(crate) fn shared(&self) -> Option<&SharedBlock> {
+        self.shared.as_ref()
     }
 
     /// The next cell, borrowed from the block.

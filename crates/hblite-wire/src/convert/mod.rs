@@ -1,8 +1,8 @@
 //! Operations, results and descriptors as messages, in both directions.
 //!
 //! A server reads requests (`read`, `mutation`, `filter`, `comparator`) and writes answers
-//! (`result`). A client writes requests (`read_message`, `mutation_message`, `filter_message`) and
-//! reads answers (`response`). `tests/messages.rs` tests both directions.
+//! (`result`). A client writes requests (`read_message`, `mutation_message`, `filter_message`,
+//! `multi`) and reads answers (`response`). `tests/messages.rs` tests both directions.
 //!
 //! - `names`: tables, regions, servers
 //! - `read`: gets and scans; `mutation`: writes and conditions
@@ -15,6 +15,7 @@
 mod comparator;
 mod filter;
 mod filter_message;
+mod multi;
 mod mutation;
 mod mutation_message;
 mod names;
@@ -26,12 +27,13 @@ mod schema;
 
 pub use filter::filter;
 pub use filter_message::filter_message;
+pub use multi::{MultiRequest, PartKind, RequestPart};
 pub use mutation::{condition, condition_time_range, kind_and_durability, mutation};
-pub use mutation_message::{condition_message, mutation_message, region_actions, region_specifier};
+pub use mutation_message::{condition_message, mutation_message, region_specifier};
 pub use names::{region_info, region_info_from, table_name, table_name_from};
 pub use read::{ScanSettings, get, scan};
 pub use read_message::{get_message, scan_message};
-pub use response::{action_results_from, error_from, error_of_class, result_from, rows_from};
+pub use response::{error_from, error_of_class, result_from, rows_from};
 pub use result::{ResultWriter, cell};
 pub use schema::{family, family_from, namespace, namespace_from, table_schema, table_schema_from};
 

@@ -1,14 +1,13 @@
-//! Writes, their conditions and whole batches as messages: the inverse of `mutation`.
+//! Writes and their conditions as messages: the inverse of `mutation`.
 
 use bytes::Bytes;
 use hblite_model::{
-    Action, CheckAndMutate, Condition, Durability, LATEST_TIMESTAMP, Mutation, MutationKind,
-    Result, RowMutations,
+    CheckAndMutate, Condition, Durability, LATEST_TIMESTAMP, Mutation, MutationKind, Result,
 };
 
 use super::comparator::{comparator_message, operator_number};
 use super::read_message::TRUE;
-use super::{filter_message, get_message, time_range_message};
+use super::{filter_message, time_range_message};
 use crate::cell_block::Codec;
 use crate::pb;
 
@@ -85,58 +84,4 @@ pub fn condition_message(check: &CheckAndMutate) -> Result<pb::Condition> {
 /// The region with this name as a message.
 pub fn region_specifier(region_name: &[u8]) -> pb::RegionSpecifier {
     pb::RegionSpecifier { r#type: REGION_NAME, value: Bytes::copy_from_slice(region_name) }
-}
-
-/// Actions on one region as parts of a `MultiRequest`: one part for the gets and writes, which have
-/// their indexes, and one for each [`RowMutations`], which is atomic, and each [`CheckAndMutate`].
-///
-/// # Errors
-/// As [`get_message()`] and [`condition_message()`].
-pub fn region_actions<'a>(
-    region_name: &[u8],
-    actions: impl IntoIterator<Item = (u32, &'a Action)>,
-    codec: Codec,
-    block: &mut Vec<u8>,
-) -> Result<Vec<pb::RegionAction>> {
-    let of_region = |atomic| pb::RegionAction {
-        region: region_specifier(region_name),
-        atomic: Some(atomic),
-        ..pb::RegionAction::default()
-    };
-    // Cells are in the order of the messages, so the parts are built one after another.
-    let (mut single, mut parts) = (of_region(false), Vec::new());
-    let mut of_one_row: Vec<(u32, &RowMutations, Option<pb::Condition>)> = Vec::new();
-    for (index, action) in actions {
-        let mut message = pb::Action { index: Some(index), ..pb::Action::default() };
-        match action {
-            Action::Get(get) => message.get = Some(get_message(get)?.into()),
-            Action::Mutation(mutation) => {
-                message.mutation = Some(mutation_message(mutation, codec, block).into());
-            }
-            Action::RowMutations(mutations) => {
-                of_one_row.push((index, mutations, None));
-                continue;
-            }
-            Action::CheckAndMutate(check) => {
-                of_one_row.push((index, check.parts()?.1, Some(condition_message(check)?)));
-                continue;
-            }
-        }
-        single.action.push(message);
-    }
-    if !single.action.is_empty() {
-        parts.push(single);
-    }
-    for (index, mutations, condition) in of_one_row {
-        let mutations = mutations.mutations();
-        // HBase's client does not call a single conditional write atomic.
-        let mut part = of_region(condition.is_none() || mutations.len() > 1);
-        part.condition = condition;
-        for mutation in mutations {
-            let mutation = Some(mutation_message(mutation, codec, block).into());
-            part.action.push(pb::Action { index: Some(index), mutation, ..pb::Action::default() });
-        }
-        parts.push(part);
-    }
-    Ok(parts)
 }

@@ -7,20 +7,27 @@ use hblite_model::{CellBuffer, Error, Exception, Result, RowResult};
 use crate::cell_block::CellReader;
 use crate::pb;
 
-/// The row in an answer, with its cells from the message or from the cell block.
+/// The row in an answer, with its cells from the message or from the cell block. Those in the cell
+/// block of a [`CellReader::sharing`] stay there.
 ///
 /// # Errors
 /// `DoNotRetryIo` for cells that are missing or malformed.
 pub fn result_from(message: &pb::Result, cells: &mut CellReader<'_>) -> Result<RowResult> {
-    let mut buffer = CellBuffer::new();
-    for cell in &message.cell {
-        push_cell(&mut buffer, cell)?;
-    }
     let count = usize::try_from(message.associated_cell_count.unwrap_or(0)).unwrap_or(0);
-    push_cells(&mut buffer, count, cells)?;
-    Ok(RowResult::new(buffer)
-        .with_more_cells(message.partial.unwrap_or(false))
-        .with_stale(message.stale.unwrap_or(false)))
+    let shared = cells.shared().filter(|_| message.cell.is_empty() && count > 0).cloned();
+    let row = match shared {
+        Some(block) => RowResult::sharing(shared_cells(block, count, cells)?),
+        None => {
+            let mut buffer = CellBuffer::new();
+            for cell in &message.cell {
+                push_cell(&mut buffer, cell)?;
+            }
+            push_cells(&mut buffer, count, cells)?;
+            RowResult::new(buffer)
+        }
+    };
+    let row = row.with_more_cells(message.partial.unwrap_or(false));
+    Ok(row.with_stale(message.stale.unwrap_or(false)))
 }
 
 /// The rows in an answer to a scan, in order. Those in `block`, its cell block, share its memory.
@@ -29,47 +36,20 @@ pub fn result_from(message: &pb::Result, cells: &mut CellReader<'_>) -> Result<R
 /// As [`result_from`].
 pub fn rows_from(message: &pb::ScanResponse, block: &Bytes) -> Result<Vec<RowResult>> {
     let is_stale = message.stale.unwrap_or(false);
-    let mut reader = CellReader::new(block);
     if message.cells_per_result.is_empty() {
+        let mut reader = CellReader::new(block);
         let row = |result| Ok(result_from(result, &mut reader)?.with_stale(is_stale));
         return message.results.iter().map(row).collect();
     }
-    let shared = SharedBlock::new(block.clone());
+    let (mut reader, shared) = (CellReader::new(block), SharedBlock::new(block.clone()));
     let partial = |index: usize| message.partial_flag_per_result.get(index).copied();
     let rows = message.cells_per_result.iter().enumerate().map(|(index, count)| {
-        let mut cells = SharedCells::new(shared.clone());
-        for _ in 0..*count {
-            let (start, cell) = reader.next_cell_and_offset()?;
-            cells.push(start, &cell);
-        }
+        let cells = shared_cells(shared.clone(), *count as usize, &mut reader)?;
         Ok(RowResult::sharing(cells)
             .with_more_cells(partial(index).unwrap_or(false))
             .with_stale(is_stale))
     });
     rows.collect()
-}
-
-/// The results of a region's actions, with the indexes of the actions. If the region as a whole
-/// failed, there is one result, with index 0.
-///
-/// # Errors
-/// As [`result_from`].
-pub fn action_results_from(
-    message: &pb::RegionActionResult,
-    cells: &mut CellReader<'_>,
-) -> Result<Vec<(u32, Result<RowResult>)>> {
-    if let Some(exception) = &message.exception {
-        return Ok(vec![(0, Err(error_from(exception)))]);
-    }
-    let results = message.result_or_exception.iter().map(|one| {
-        let result = match (&one.exception, &one.result) {
-            (Some(exception), _) => Err(error_from(exception)),
-            (None, Some(result)) => Ok(result_from(result, cells)?),
-            (None, None) => Ok(RowResult::default()),
-        };
-        Ok((one.index.unwrap_or(0), result))
-    });
-    results.collect()
 }
 
 /// The error in an answer: class and stack trace. A class that hblite does not know is an
@@ -87,6 +67,19 @@ pub fn error_of_class(class: &str, trace: &str) -> Error {
         Some(exception) => Error::new(*exception, message),
         None => Error::new(Exception::Io, format!("{class}: {message}")),
     }
+}
+
+fn shared_cells(
+    block: SharedBlock,
+    count: usize,
+    cells: &mut CellReader<'_>,
+) -> Result<SharedCells> {
+    let mut shared = SharedCells::new(block);
+    for _ in 0..count {
+        let (start, cell) = cells.next_cell_and_offset()?;
+        shared.push(start, &cell);
+    }
+    Ok(shared)
 }
 
 fn push_cells(buffer: &mut CellBuffer, count: usize, cells: &mut CellReader<'_>) -> Result<()> {
