@@ -10,6 +10,7 @@ use super::{check, code_lines, name, root, source_files};
 /// The crates from the bottom to the top: each may use only those before it.
 const CRATE_LAYERS: &[&str] = &[
     "hblite-env",
+    "hblite-mem",
     "hblite-model",
     "hblite-codec",
     "hblite-hfile",

@@ -33,6 +33,14 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+// Its symbols replace the C library's.
+#[cfg(target_env = "musl")]
+use hblite_mem as _;
+
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// HBase's data model in one small process.
 #[derive(Debug, Parser)]
 #[command(name = "hblite", version, propagate_version = true)]

@@ -128,6 +128,8 @@ impl Console {
 impl Pages for Console {
     fn answer(&self, request: &Request<Bytes>) -> Response<Bytes> {
         self.route(request).unwrap_or_else(|failure| {
+            let is_cluster = self.state.source.is_cluster();
+            let failure = if is_cluster { failure } else { failure.of_own_store() };
             let text = serde_json::json!({ "error": failure.message }).to_string();
             assets::response(failure.status, "application/json", Bytes::from(text))
         })

@@ -61,6 +61,11 @@ impl Source {
         }
     }
 
+    /// Whether other processes serve it.
+    pub(crate) fn is_cluster(&self) -> bool {
+        matches!(self.target, Target::Cluster(_))
+    }
+
     /// Its name on the page.
     pub(crate) fn name(&self) -> String {
         match &self.target {

@@ -46,6 +46,15 @@ impl Failure {
     pub(crate) fn bad(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
+
+    /// The same in a console of this process's own store: there is no server behind it that could
+    /// have failed.
+    pub(crate) fn of_own_store(self) -> Self {
+        match self.status {
+            StatusCode::BAD_GATEWAY => Self { status: StatusCode::INTERNAL_SERVER_ERROR, ..self },
+            _ => self,
+        }
+    }
 }
 
 impl From<hblite::Error> for Failure {
@@ -128,4 +137,17 @@ fn no_such_call() -> Failure {
 /// The parsed body of a request.
 fn body<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(bytes).map_err(|error| Failure::bad(format!("the body: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_io_error_is_of_the_cluster_or_of_this_process() {
+        let failure = || Failure::from(hblite::Error::new(hblite::Exception::Io, "a disk"));
+        assert_eq!(failure().status, StatusCode::BAD_GATEWAY);
+        assert_eq!(failure().of_own_store().status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(Failure::bad("no").of_own_store().status, StatusCode::BAD_REQUEST);
+    }
 }
