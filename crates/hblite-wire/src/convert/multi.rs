@@ -96,48 +96,37 @@ impl MultiRequest {
         actions: impl IntoIterator<Item = (u32, &'a Action)>,
         nonce: impl Fn(u32) -> u64,
     ) -> Result<Vec<RequestPart>> {
-        let (mut of_one_row, mut indexes) = (Vec::new(), Vec::new());
         let mut independent = region_action(region_name, false, None);
+        // Cells are in the order of the parts, so the others are built after this one.
+        let (mut indexes, mut of_one_row) = (Vec::new(), Vec::new());
         for (index, action) in actions {
             match action {
                 Action::Get(get) => {
-                    let message = get_message(get)?;
-                    self.push(&mut independent, index, field::action::GET, &message);
+                    self.push(&mut independent, index, field::action::GET, &get_message(get)?);
+                    indexes.push(index);
                 }
                 Action::Mutation(mutation) => {
                     self.push_mutation(&mut independent, index, mutation, nonce(index));
+                    indexes.push(index);
                 }
-                // Cells are in the order of the parts, so these parts are built after this one.
-                Action::RowMutations(_) | Action::CheckAndMutate(_) => {
-                    of_one_row.push((index, action));
-                    continue;
+                Action::RowMutations(mutations) => of_one_row.push((index, mutations, None)),
+                Action::CheckAndMutate(check) => {
+                    of_one_row.push((index, check.parts()?.1, Some(condition_message(check)?)));
                 }
             }
-            indexes.push(index);
         }
         let mut parts = Vec::new();
         if !indexes.is_empty() {
             push_bytes(&mut self.encoded, field::request::REGION_ACTION, &independent);
             parts.push(RequestPart { kind: PartKind::Independent, indexes });
         }
-        for (index, action) in of_one_row {
-            let indexes = vec![index];
-            match action {
-                Action::RowMutations(mutations) => {
-                    self.add_row(region_name, index, mutations, true, None, nonce(index));
-                    parts.push(RequestPart { kind: PartKind::Atomic, indexes });
-                }
-                Action::CheckAndMutate(check) => {
-                    let (mutations, condition) = (check.parts()?.1, condition_message(check)?);
-                    // HBase's client does not call a single conditional write atomic.
-                    let is_atomic = mutations.mutations().len() > 1;
-                    let condition = Some(&condition);
-                    let nonce = nonce(index);
-                    self.add_row(region_name, index, mutations, is_atomic, condition, nonce);
-                    parts.push(RequestPart { kind: PartKind::Conditional, indexes });
-                }
-                Action::Get(_) | Action::Mutation(_) => {}
-            }
+        for (index, mutations, condition) in of_one_row {
+            // HBase's client does not call a single conditional write atomic.
+            let is_atomic = condition.is_none() || mutations.mutations().len() > 1;
+            let condition = condition.as_ref();
+            self.add_row(region_name, index, mutations, is_atomic, condition, nonce(index));
+            let kind = condition.map_or(PartKind::Atomic, |_| PartKind::Conditional);
+            parts.push(RequestPart { kind, indexes: vec![index] });
         }
         Ok(parts)
     }
