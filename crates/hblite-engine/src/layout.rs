@@ -120,6 +120,8 @@ pub(crate) struct Layout {
 /// What this process knows about the files in the root.
 #[derive(Debug, Default)]
 struct RootState {
+    /// Whether the store holds nothing of value, because this process is about to create it.
+    is_new: bool,
     /// Whether the marker is durable.
     is_durable: bool,
     /// What the marker says.

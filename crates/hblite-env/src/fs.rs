@@ -162,6 +162,26 @@ pub trait FileSystem: Send + Sync + Debug {
     /// Like [`FileSystem::write_atomically`], but a power cut may still leave the old content until
     /// the directory is synced.
     fn replace(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        let (temporary, mut file) = self.write_beside(path, content)?;
+        file.sync()?;
+        drop(file);
+        self.rename(&temporary, path)
+    }
+
+    /// Like [`FileSystem::replace`], but a power cut may leave anything until the file and the
+    /// directory are synced. After a kill, the old or the new content is there.
+    fn replace_unsynced(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        let (temporary, file) = self.write_beside(path, content)?;
+        drop(file);
+        self.rename(&temporary, path)
+    }
+
+    /// Writes a small file next to `path`, under a temporary name, and returns both.
+    fn write_beside(
+        &self,
+        path: &Path,
+        content: &[u8],
+    ) -> io::Result<(PathBuf, Box<dyn WritableFile>)> {
         let mut temporary = path.as_os_str().to_owned();
         temporary.push(".tmp");
         let temporary = PathBuf::from(temporary);
@@ -170,9 +190,7 @@ pub trait FileSystem: Send + Sync + Debug {
         }
         let mut file = self.create(&temporary)?;
         file.write_all(content)?;
-        file.sync()?;
-        drop(file);
-        self.rename(&temporary, path)
+        Ok((temporary, file))
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! 1. check the name, the settings and the split keys
 //! 2. remove what an earlier table of the same name left
-//! 3. write the descriptor file, durably
-//! 4. create the regions' directories, and open the regions
+//! 3. write the descriptor file and create the regions' directories
+//! 4. make all of that durable, and open the regions
 //! 5. commit: hbase:meta names the regions and the table's state
 //! 6. publish the table
 //!
@@ -66,31 +66,41 @@ impl Procedures<'_> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let dir = layout.table_descriptor_dir(descriptor.name());
         fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
-        descriptor_file::write(fs, &dir, descriptor, Safety::Durable)?;
+        descriptor_file::write(fs, &dir, descriptor, Safety::Written)?;
+        self.create_region_dirs(rows)?;
         // Only this file has the settings. Everything else that the table has on disk can be
-        // created again, until a flush makes it durable.
-        layout.make_durable(fs, &dir)?;
-        self.prepare_regions(descriptor, rows)
+        // created again, until a flush makes it durable. All syncs come last, so that a file system
+        // can commit everything at once.
+        descriptor_file::sync(fs, &dir)?;
+        self.make_region_dirs_durable(rows)?;
+        self.open_regions(rows, descriptor)
     }
 
-    /// Creates the directories of new regions, and opens them.
+    /// Creates the directories of new regions, durably, and opens them.
     pub(super) fn prepare_regions(
         &self,
         descriptor: &Arc<TableDescriptor>,
         rows: &[RegionRow],
     ) -> Result<Vec<Arc<Region>>> {
-        let fs = self.context.env.fs.as_ref();
-        for row in rows {
-            region_info_file::ensure(fs, &self.context.layout, &row.info)?;
-        }
-        if let Some(row) = rows.first() {
-            // Before hbase:meta names them, because a missing directory means that a region has
-            // lost its files.
-            let dir = self.context.layout.table_dir(row.info.table());
-            self.context.layout.make_durable(fs, &dir)?;
-            sync_dir(fs, &dir)?;
-        }
+        self.create_region_dirs(rows)?;
+        self.make_region_dirs_durable(rows)?;
         self.open_regions(rows, descriptor)
+    }
+
+    fn create_region_dirs(&self, rows: &[RegionRow]) -> Result<()> {
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        rows.iter().try_for_each(|row| region_info_file::ensure(fs, layout, &row.info))
+    }
+
+    /// Makes durable what the table's directory contains. Before hbase:meta names the regions,
+    /// because a missing directory means that a region has lost its files.
+    fn make_region_dirs_durable(&self, rows: &[RegionRow]) -> Result<()> {
+        let Some(row) = rows.first() else { return Ok(()) };
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        let dir = layout.table_dir(row.info.table());
+        // Before its own name: an open keeps a table's directory that has no settings.
+        sync_dir(fs, &dir)?;
+        layout.make_durable(fs, &dir)
     }
 
     /// Commits that a table is enabled and has these regions instead of `before`.

@@ -18,12 +18,14 @@
 //! finished and does not count (`FSTableDescriptors`).
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use hblite_env::FileSystem;
 use hblite_model::protobuf::{self, FieldValue, MessageWriter};
 use hblite_model::{ColumnFamilyDescriptor, Error, Exception, Result, TableDescriptor, TableName};
 
+use crate::files::sync_dir;
 use crate::sealed::{self, Seal};
 
 const FILE_PREFIX: &str = ".tableinfo.";
@@ -42,7 +44,7 @@ const IS_META: &str = "IS_META";
 pub(super) enum Safety {
     /// It survives a power cut, if the directory itself does.
     Durable,
-    /// It survives a kill. For tables whose descriptor is built in.
+    /// It survives a kill. For tables whose descriptor is built in, or before a [`sync`].
     Written,
 }
 
@@ -95,10 +97,21 @@ fn write_first(
     fs.sync_dir(dir)
 }
 
+/// Makes what [`write`] wrote into `dir` survive a power cut, if the directory itself does.
+///
+/// # Errors
+/// `Io`.
+pub(super) fn sync(fs: &dyn FileSystem, dir: &Path) -> Result<()> {
+    for file in list(fs, dir)? {
+        fs.sync_file(&file.path).map_err(|error| Error::io("cannot sync", &file.path, error))?;
+    }
+    sync_dir(fs, dir)
+}
+
 /// Makes sure that a file whose writing failed is removed.
 fn take_back(fs: &dyn FileSystem, dir: &Path, path: &Path) -> std::io::Result<()> {
     match fs.remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => fs.sync_dir(dir),
     }
 }
@@ -118,9 +131,6 @@ pub(crate) fn read(
     dir: &Path,
     table: &TableName,
 ) -> Result<Option<TableDescriptor>> {
-    if !fs.exists(dir).map_err(|error| Error::io("cannot look for", dir, error))? {
-        return Ok(None);
-    }
     for file in list(fs, dir)? {
         let path = &file.path;
         let content = fs.read(path).map_err(|error| Error::io("cannot read", path, error))?;
@@ -201,9 +211,12 @@ struct DescriptorFile {
     length: Option<u64>,
 }
 
-/// Descriptor files, newest first.
+/// Descriptor files, newest first; none if the directory does not exist.
 fn list(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<DescriptorFile>> {
-    let entries = fs.list_dir(dir).map_err(|error| Error::io("cannot list", dir, error))?;
+    let entries = match fs.list_dir(dir) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|error| Error::io("cannot list", dir, error))?,
+    };
     let mut files: Vec<DescriptorFile> = entries
         .into_iter()
         .filter_map(|entry| {

@@ -43,11 +43,9 @@ pub(crate) fn find(
     }
     let namespace = meta_namespace();
     let names_tables = survey.names_tables();
-    for (table, dir) in tables_on_disk(fs, layout)? {
-        if !names_tables
-            && !survey.knew_table(&table.to_string())
-            && orphans::table_has_data(fs, &dir)?
-        {
+    let unnamed = if names_tables { Vec::new() } else { tables_on_disk(fs, layout)? };
+    for (table, dir) in unnamed {
+        if !survey.knew_table(&table.to_string()) && orphans::table_has_data(fs, &dir)? {
             losses.push(format!("hbase:meta names no table, and table {table} has store files"));
         }
     }

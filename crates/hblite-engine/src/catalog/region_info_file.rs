@@ -11,6 +11,8 @@
 //! and says to which region it belongs: a file that names another region is an error. It is written
 //! once, without waiting for the disk, and rewritten from hbase:meta if it is missing or damaged.
 
+use std::io::ErrorKind;
+
 use hblite_env::FileSystem;
 use hblite_model::protobuf::{self, MessageWriter};
 use hblite_model::{Error, RegionInfo, Result};
@@ -89,9 +91,13 @@ pub(super) fn ensure(fs: &dyn FileSystem, layout: &Layout, info: &RegionInfo) ->
     let path = layout.region_info_file(info);
     let io = |error| Error::io("cannot write", &path, error);
     let content = file_content(info);
-    if fs.exists(&path).map_err(io)? {
+    let found = match fs.read(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        read => Some(read.map_err(io)?),
+    };
+    if let Some(found) = found {
         // A power cut may have left a part of it, or zeros: nothing waited for it to be durable.
-        match decode_with_seal(&fs.read(&path).map_err(io)?) {
+        match decode_with_seal(&found) {
             Some((found, _)) if is_same_region(&found, info) => return Ok(()),
             Some((found, Seal::Absent)) if is_first_of_merged(&found, info) => {}
             Some((found, _)) => {

@@ -11,7 +11,7 @@
 //!
 //! A creation writes `LOCK`, the three files above, and empty directories, and syncs none of them:
 //! a power cut may leave any of them, with a part of the content or zeros. Only a new version,
-//! under a temporary name, exists before the marker is durable: see
+//! at first under a temporary name, is written before the marker is durable: see
 //! [`super::RootFiles::begin_use`]. An unmarked store is one from before the marker; it gets one at
 //! its next open.
 //!

@@ -257,6 +257,9 @@ impl Layout {
         region: &RegionInfo,
     ) -> Result<()> {
         let dir = self.region_dir(region).join(TEMPORARY_DIR);
+        if !fs.exists(&dir).map_err(|error| Error::io("cannot look for", &dir, error))? {
+            return Ok(());
+        }
         let is_own = has_only_unfinished_files(fs, &dir, UNFINISHED_DEPTH_MAX);
         match is_own.map_err(|error| Error::io("cannot list", &dir, error))? {
             true => self.remove_in_place(fs, &dir).map(drop),

@@ -91,6 +91,9 @@ impl Layout {
     /// `Io`.
     pub(crate) fn remove_checkpoints(&self, fs: &dyn FileSystem) -> Result<()> {
         let dir = self.checkpoints_dir();
+        if !exists(fs, &dir)? {
+            return Ok(());
+        }
         for entry in list(fs, &dir)?.iter().filter(|e| e.is_dir && self.is_own(&e.name)) {
             self.remove_in_place(fs, &dir.join(&entry.name))?;
         }
@@ -163,11 +166,12 @@ impl Layout {
     pub(crate) fn remove_replaced(&self, fs: &dyn FileSystem) -> Result<Vec<Kept>> {
         let rewound = self.rewound_dir();
         let io = |error| Error::io("cannot remove", &rewound, error);
+        if !fs.exists(&rewound).map_err(io)? {
+            return Ok(Vec::new());
+        }
         let foreign = foreign_entries(fs, &rewound, Shape::Rewound).map_err(io)?;
         let kept = self.set_aside_of_replaced(fs, &foreign)?;
-        if fs.exists(&rewound).map_err(io)? {
-            fs.remove_dir_all(&rewound).map_err(io)?;
-        }
+        fs.remove_dir_all(&rewound).map_err(io)?;
         Ok(kept)
     }
 

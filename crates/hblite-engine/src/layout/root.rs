@@ -207,7 +207,9 @@ impl Layout {
             &id_content.finish_with_magic(),
             is_known,
         )?;
-        self.root_state.lock().catalog_has_files = marker.catalog_has_files;
+        let mut state = self.root_state.lock();
+        state.catalog_has_files = marker.catalog_has_files;
+        state.is_new = matches!(place, Place::Free(_));
         Ok(())
     }
 
@@ -338,14 +340,23 @@ impl RootFiles {
         };
         if !state.is_in_use {
             let content = version_content(VERSION_IN_USE);
-            fs.replace(&self.version, &content).map_err(failed(&self.version))?;
+            let replaced = match state.is_new {
+                // A new store may have an incomplete version. All syncs follow, so that a file
+                // system can commit everything at once.
+                true => fs.replace_unsynced(&self.version, &content),
+                false => fs.replace(&self.version, &content),
+            };
+            replaced.map_err(failed(&self.version))?;
         }
         if !state.is_durable {
             // An earlier process may have failed to sync it.
             fs.rewrite(&self.marker, 0).map_err(failed(&self.marker))?;
         }
+        if state.is_new {
+            fs.sync_file(&self.version).map_err(failed(&self.version))?;
+        }
         fs.sync_dir(&self.root).map_err(failed(&self.root))?;
-        (state.is_durable, state.is_in_use) = (true, true);
+        (state.is_new, state.is_durable, state.is_in_use) = (false, true, true);
         Ok(())
     }
 }

@@ -231,12 +231,14 @@ impl Output {
         let unnamed = |error| Failure::new_name(path, &error);
 
         let mut file = fs.create_log(path, self.are_segments_mapped).map_err(undone)?;
-        file.write_all(&header.encode()).and_then(|()| file.sync()).map_err(undone)?;
+        file.write_all(&header.encode()).map_err(undone)?;
+        // Written before the first sync, so that a file system can commit everything at once.
+        let mut head = head.prepare(fs, dir).map_err(undone)?;
+        file.sync().and_then(|()| head.sync()).map_err(undone)?;
         fs.sync_dir(dir).map_err(unnamed)?;
         if let Some(parent) = dir.parent().filter(|_| !self.is_dir_durable) {
             fs.sync_dir(parent).map_err(unnamed)?;
         }
-        head.prepare(fs, dir).and_then(|mut file| file.sync()).map_err(undone)?;
         Ok(file)
     }
 

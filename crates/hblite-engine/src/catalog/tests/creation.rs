@@ -67,6 +67,12 @@ fn a_new_store_opens_after_any_cut() {
             assert_ne!(version, b"PBUF\x0a\x018", "{place}");
         }
         let engine = open(left).unwrap_or_else(|error| panic!("{place}: {error}"));
+        let report = engine.catalog().open_report();
+        let mut out_of_place = report.moved.iter().map(|m| &m.from).chain(&report.removed);
+        assert!(
+            out_of_place.all(|dir| !is_done && dir.ends_with("data/default/t")),
+            "{place}: {report:?}"
+        );
         if is_done {
             assert!(has(&engine, "t", "row").unwrap(), "{place}");
         } else if !engine.catalog().table_exists(&name("t")) {
