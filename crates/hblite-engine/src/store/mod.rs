@@ -72,6 +72,8 @@ pub(crate) struct Store {
     compacting: Mutex<()>,
     /// How many threads wait for it; a throttled compaction then speeds up.
     compaction_waiters: AtomicUsize,
+    /// How many of them will merge all files; a compaction in the background then gives way.
+    major_waiters: AtomicUsize,
     is_compaction_stopped: AtomicBool,
     /// Files in the directory that are no longer in any list: see `new_file.rs`.
     dead_files: Mutex<Vec<PathBuf>>,
@@ -118,6 +120,7 @@ impl Store {
             charged_snapshot: AtomicUsize::new(0),
             compacting: Mutex::new(()),
             compaction_waiters: AtomicUsize::new(0),
+            major_waiters: AtomicUsize::new(0),
             is_compaction_stopped: AtomicBool::new(false),
             dead_files: Mutex::default(),
             leftovers,
@@ -151,6 +154,7 @@ impl Store {
             charged_snapshot: AtomicUsize::new(0),
             compacting: Mutex::new(()),
             compaction_waiters: AtomicUsize::new(0),
+            major_waiters: AtomicUsize::new(0),
             is_compaction_stopped: AtomicBool::new(false),
             dead_files: Mutex::default(),
             leftovers: Leftovers::new(),

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use hblite_env::{Clock, Env, FileSystem, ManualClock, MemFileSystem};
 use hblite_model::{
-    ColumnFamilyDescriptor, CompactRequest, Delete, FlushRequest, KeepDeletedCells, Mutation, Put,
-    RowResult, Scan, TableDescriptor,
+    ColumnFamilyDescriptor, CompactRequest, CompactionKind, Delete, FlushRequest, KeepDeletedCells,
+    Mutation, Put, RowResult, Scan, TableDescriptor,
 };
 
 use super::{DIR, env, name, options, rows, starts, table};
@@ -191,6 +191,40 @@ fn file_count(engine: &Arc<Engine>, table: &str) -> usize {
         .filter(|one| *one.region.table() == name(table))
         .map(|r| r.store_file_count)
         .sum()
+}
+
+/// The caller of the major compaction does not wait for work that it would do again.
+#[test]
+fn a_compaction_in_the_background_gives_way_to_a_major_one() {
+    let options = EngineOptions { compaction_bytes_per_second_max: Some(1), ..options() };
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = Engine::open(env(Arc::clone(&fs)), Path::new(DIR), options).unwrap();
+    engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
+    let regions = engine.catalog().all_regions();
+    let region = regions.iter().find(|region| *region.info().table() == name("t")).unwrap();
+    for row in ["a", "b", "c"] {
+        let put = Put::new(row).add("f", "q", vec![b'v'; 300_000]);
+        engine.table(name("t")).mutate(put.as_mutation()).unwrap();
+        engine.flush(name("t")).unwrap();
+    }
+    let is_compacting = || {
+        let files = hblite_env::files_below(fs.as_ref(), Path::new(DIR)).unwrap();
+        files.iter().any(|file| file.to_string_lossy().replace('\\', "/").contains("/.tmp/f/"))
+    };
+    let background = std::thread::scope(|scope| {
+        let background = scope.spawn(|| region.compact(CompactionTrigger::Background).unwrap());
+        while !is_compacting() {
+            assert!(!background.is_finished(), "it takes days");
+            std::thread::yield_now();
+        }
+        let major = CompactionTrigger::Requested(CompactionKind::Major);
+        assert!(region.compact(major).unwrap());
+        background.join().unwrap()
+    });
+    assert!(!background, "it was abandoned");
+    let files = region.stores()[0].files();
+    assert_eq!((files.len(), files[0].reader().entries()), (1, 3));
+    assert!(!is_compacting(), "its file is gone");
 }
 
 /// HBase flushes a table by a procedure, which asks for no compaction, and a region by a call that

@@ -10,6 +10,9 @@
 //! Step 2 reads every block from its file and verifies it, whatever was read or cached before: a
 //! damaged block must not get a new, valid checksum. The compaction fails, and the files stay.
 //!
+//! A compaction in the background gives way to a major one that a caller waits for: that one reads
+//! and writes all of its cells again, and what it had merged so far would be of no use.
+//!
 //! A crash after step 3 leaves both. When the store is opened, the new file's
 //! `COMPACTION_EVENT_KEY` says which files are replaced, and they are deleted. Readers that hold
 //! the old files continue to read them.
@@ -66,7 +69,7 @@ impl Store {
     /// `Io`, `CorruptHFile`: the store is unchanged, or compacted with old files that could not be
     /// removed yet. `RegionServerStopped` if the log failed.
     pub(crate) fn compact(&self, trigger: CompactionTrigger, read_point: u64) -> Result<bool> {
-        let _one = self.wait_for_compaction();
+        let _one = self.wait_for_turn(trigger);
         // After a commit of unknown outcome, the files may belong to another region.
         self.context.wal.check()?;
         // Only the file that replaced them says that they are gone, and it may be replaced now.
@@ -79,7 +82,13 @@ impl Store {
         let chosen = &files[range.clone()];
         assert!(!chosen.is_empty(), "a compaction has files");
         let pace = self.pace(trigger, files.len());
-        let Some(compacted) = self.merge(chosen, is_all, read_point, pace)? else {
+        // Does not become false again before this compaction has ended.
+        let gives_way = || {
+            trigger == CompactionTrigger::Background
+                && self.major_waiters.load(Ordering::Relaxed) > 0
+        };
+        let is_stopped = || self.is_compaction_stopped() || gives_way();
+        let Some(compacted) = self.merge(chosen, is_all, read_point, pace, &is_stopped)? else {
             return Ok(false);
         };
         let mut current = self.files.write();
@@ -190,6 +199,7 @@ impl Store {
         is_all: bool,
         read_point: u64,
         mut pace: Pace,
+        is_stopped: &dyn Fn() -> bool,
     ) -> Result<Option<NewFile>> {
         let has_tags = files.iter().any(|file| file.reader().has_tags_and_mvcc().0);
         let fs = self.context.env.fs.as_ref();
@@ -203,11 +213,10 @@ impl Store {
             if is_all { ScanType::CompactDropDeletes } else { ScanType::CompactRetainDeletes };
         let now = self.context.env.clock.now_millis();
         let earliest_put = files.iter().map(|file| file.reader().earliest_put()).min();
-        let is_stopped = || self.is_compaction_stopped();
         let mut scanner =
             CompactionScanner::new(sources, &self.scan_info, scan_type, read_point, now)?
                 .with_earliest_put_timestamp(earliest_put.unwrap_or(i64::MAX))
-                .stopped_by(&is_stopped);
+                .stopped_by(is_stopped);
         if is_all && let Some(sequence_id) = unneeded_sequence_id_max(files, now) {
             scanner = scanner.clearing_sequence_ids(sequence_id.min(read_point));
         }
@@ -236,6 +245,18 @@ impl Store {
                 compacted_files: files.iter().map(|file| file.name().to_owned()).collect(),
             }))
         })
+    }
+
+    /// Waits for a compaction in progress. It gives way to a major one, unless there are so many
+    /// files that writers wait for its end.
+    fn wait_for_turn(&self, trigger: CompactionTrigger) -> MutexGuard<'_, ()> {
+        if trigger != CompactionTrigger::Requested(CompactionKind::Major) || self.is_crowded() {
+            return self.wait_for_compaction();
+        }
+        self.major_waiters.fetch_add(1, Ordering::Relaxed);
+        let guard = self.wait_for_compaction();
+        self.major_waiters.fetch_sub(1, Ordering::Relaxed);
+        guard
     }
 
     /// Waits for a compaction in progress, which speeds up meanwhile.
