@@ -16,6 +16,7 @@ pub(crate) mod checksum;
 pub(crate) mod compression;
 mod file;
 mod header;
+mod output;
 mod writer;
 
 use std::ops::{Deref, Range};

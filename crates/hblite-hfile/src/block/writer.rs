@@ -1,21 +1,19 @@
 //! Writes blocks to a new file, one after another.
 //!
-//! Blocks are assembled in one buffer and written to the file in large pieces. After an error the
-//! file is useless and the writer must not be used again.
+//! Blocks are assembled in one buffer and written to the file in large pieces (`output.rs`). After
+//! an error the file is useless and the writer must not be used again.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hblite_codec::Compressor;
-use hblite_env::{FileSystem, WritableFile};
+use hblite_env::FileSystem;
 use hblite_model::{Compression, Error, Result};
 
 use super::block_type::BlockType;
 use super::checksum::ChecksumType;
 use super::compression;
 use super::header::{BlockHeader, HEADER_SIZE, NO_PREVIOUS, PAYLOAD_SIZE_MAX};
-
-/// The file is written in pieces of at least this size.
-const WRITE_SIZE: usize = 1 << 20;
+use super::output::{Output, PIECE_SIZE};
 
 /// Where a block was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,11 +27,10 @@ pub(crate) struct BlockPosition {
 /// Appends blocks to a file.
 #[derive(Debug)]
 pub(crate) struct BlockWriter {
-    file: Box<dyn WritableFile>,
-    path: PathBuf,
-    /// Bytes that are not in the file yet.
+    output: Output,
+    /// The piece that is being filled.
     buffer: Vec<u8>,
-    /// Bytes written to the file.
+    /// Bytes of the pieces before it.
     written: u64,
     compressor: Box<dyn Compressor>,
     checksum_type: ChecksumType,
@@ -57,9 +54,8 @@ impl BlockWriter {
         let compressor = hblite_codec::codec(compression)?.compressor();
         let file = fs.create(path).map_err(|error| Error::io("creating", path, error))?;
         Ok(Self {
-            file,
-            path: path.to_path_buf(),
-            buffer: Vec::with_capacity(WRITE_SIZE + WRITE_SIZE / 4),
+            output: Output::new(file, path),
+            buffer: Vec::with_capacity(PIECE_SIZE + PIECE_SIZE / 4),
             written: 0,
             compressor,
             checksum_type,
@@ -104,8 +100,9 @@ impl BlockWriter {
             header.on_disk_size(),
             "a header gives its block's size"
         );
-        if self.buffer.len() >= WRITE_SIZE {
-            self.flush()?;
+        if self.buffer.len() >= PIECE_SIZE {
+            self.written += self.buffer.len() as u64;
+            self.output.write(&mut self.buffer)?;
         }
         Ok(BlockPosition { offset, on_disk_size: header.on_disk_size() as u32 })
     }
@@ -115,17 +112,8 @@ impl BlockWriter {
     /// Returns the length of the file.
     pub(crate) fn finish(mut self, trailer: &[u8]) -> Result<u64> {
         self.buffer.extend_from_slice(trailer);
-        self.flush()?;
-        self.file.sync().map_err(|error| Error::io("syncing", &self.path, error))?;
-        Ok(self.written)
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        self.file
-            .write_all(&self.buffer)
-            .map_err(|error| Error::io("writing", &self.path, error))?;
-        self.written += self.buffer.len() as u64;
-        self.buffer.clear();
-        Ok(())
+        let length = self.position();
+        self.output.finish(&self.buffer)?;
+        Ok(length)
     }
 }
