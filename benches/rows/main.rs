@@ -1,4 +1,4 @@
-//! Throughput of single operations and small batches, with one and with two threads.
+//! Throughput of single operations and small batches, with one, two and eight threads.
 //!
 //! 1,000,000 cells of 134 bytes (rows of 16 hex digits, values of 100 bytes) in blocks of 64 KiB.
 //! Each line is one workload: its name, operations per second of wall clock, and, for a single
@@ -23,6 +23,7 @@ use store::{
 
 const WIDE_COLUMNS: u64 = 1_000;
 const VERSIONS: u64 = 10;
+const REWRITTEN_ROWS: u64 = 20_000;
 
 /// How often reads of one thread are repeated.
 const PASSES: usize = 5;
@@ -171,6 +172,16 @@ impl Run {
             let (store, each) = (self.store(), SIZES.cells / 8);
             self.measure("load_8_threads", 8, SIZES.cells, |thread| {
                 store.load((thread * each..(thread + 1) * each).map(mix));
+            });
+        }
+        if self.wants("rewrite_8_threads") {
+            // Batches of neighboring rows, which are in memory.
+            let (store, batches) = (self.store(), SIZES.cells / 8 / BATCH as u64);
+            self.measure("rewrite_8_threads", 8, SIZES.cells, |thread| {
+                for batch in 0..batches {
+                    let first = mix(thread * batches + batch) % REWRITTEN_ROWS;
+                    store.load((first..first + BATCH as u64).map(|row| row % REWRITTEN_ROWS));
+                }
             });
         }
         if self.wants("load_regions") {

@@ -15,7 +15,6 @@ const ALL_EQUAL: i32 = 0xffff;
 /// # Safety
 /// Both places are valid for reads of `count` bytes.
 #[inline(always)]
-#[cfg_attr(not(any(test, target_env = "musl")), expect(dead_code, reason = "for musl"))]
 pub(crate) unsafe fn compare(left: *const u8, right: *const u8, count: usize) -> i32 {
     // SAFETY: the conditions on `count` keep every word within the places.
     unsafe {

@@ -21,7 +21,6 @@ type Four = (__m128i, __m128i, __m128i, __m128i);
 /// # Safety
 /// `from` is valid for reads of `count` bytes, and `to` for writes.
 #[inline(always)]
-#[cfg_attr(not(any(test, target_env = "musl")), expect(dead_code, reason = "for musl"))]
 pub(crate) unsafe fn copy(to: *mut u8, from: *const u8, count: usize) {
     // SAFETY: the conditions on `count` keep every word within the places.
     unsafe {

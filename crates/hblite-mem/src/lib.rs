@@ -17,7 +17,9 @@
 #[cfg(test)]
 extern crate std;
 
+#[cfg(any(test, all(target_env = "musl", not(debug_assertions))))]
 mod compare;
+#[cfg(any(test, all(target_env = "musl", not(debug_assertions))))]
 mod copy;
 #[cfg(all(target_env = "musl", not(debug_assertions)))]
 mod symbols;

@@ -8,9 +8,9 @@ use crate::error::Result;
 ///
 /// Cells come in stored order: family, qualifier, newest first.
 ///
-/// Rows that a scan receives from a cluster share the memory of their answer, 2 MiB unless the scan
-/// says otherwise. It is released with the last of them. Programs that keep few of many rows keep
-/// their [copies](RowResult::detached).
+/// Rows that a scan or a batch receives from a cluster share the memory of their answer; that of a
+/// scan has 2 MiB unless the scan says otherwise. It is released with the last of them. Programs
+/// that keep few of many rows keep their [copies](RowResult::detached).
 #[derive(Debug, Clone, Default)]
 pub struct RowResult {
     cells: Cells,
