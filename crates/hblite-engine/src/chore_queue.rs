@@ -10,6 +10,8 @@ use hblite_env::sync::mpsc::{Receiver, Sender, channel};
 pub(crate) enum Request {
     /// Check the region with this encoded name.
     Region(String),
+    /// Look again at what there is to do besides requests.
+    Look,
     /// End.
     Stop,
 }

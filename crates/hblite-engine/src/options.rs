@@ -45,7 +45,8 @@ pub struct EngineOptions {
     /// Maximum number of files in one minor compaction. Default 10 (`hbase.hstore.compaction.max`).
     pub compaction_files_max: usize,
     /// A file joins a compaction if it is at most this many times the size of the others
-    /// together. Default 1.2 (`hbase.hstore.compaction.ratio`).
+    /// together. Default 0.6, which writes less than HBase's 1.2
+    /// (`hbase.hstore.compaction.ratio`).
     pub compaction_ratio: f64,
     /// Files below this size join any compaction. Default 16 MiB
     /// (`hbase.hstore.compaction.min.size`).
@@ -72,8 +73,12 @@ pub struct EngineOptions {
     /// Minimum time for which an expired snapshot is still listed, in milliseconds. Default 0
     /// (`hbase.master.cleaner.snapshot.interval`).
     pub expired_snapshots_kept_ms: i64,
-    /// Maximum bytes per second that background compactions write, which leaves disk bandwidth for
-    /// other work; `None` for no limit. Default 100 MiB
+    /// How many background compactions may run at the same time, of several stores or of one.
+    /// Default half of the processors, but at least 2 and at most 8
+    /// (`hbase.regionserver.thread.compaction.small` and `.large`).
+    pub compaction_threads_max: usize,
+    /// Maximum bytes per second that each background compaction writes, which leaves disk bandwidth
+    /// for other work; `None` for no limit, which is the default
     /// (`hbase.hstore.compaction.throughput.higher.bound`).
     pub compaction_bytes_per_second_max: Option<u64>,
     /// Whether files are compacted in the background. Default true.
@@ -127,7 +132,7 @@ impl Default for EngineOptions {
             are_settings_checked: true,
             compaction_files_min: 3,
             compaction_files_max: 10,
-            compaction_ratio: 1.2,
+            compaction_ratio: 0.6,
             compaction_small_file_bytes: 16 * MIB as u64,
             blocking_store_files: 16,
             region_size_max_bytes: 10 << 30,
@@ -136,7 +141,8 @@ impl Default for EngineOptions {
             major_compaction_period_ms: Some(7 * 24 * 60 * 60 * 1000),
             parents_kept_ms: 0,
             expired_snapshots_kept_ms: 0,
-            compaction_bytes_per_second_max: Some(100 << 20),
+            compaction_threads_max: default_compaction_threads(),
+            compaction_bytes_per_second_max: None,
             is_compaction_enabled: true,
             block_cache_size_bytes: 64 * MIB,
             // Windows cannot remove a file that is mapped.
@@ -151,6 +157,11 @@ impl Default for EngineOptions {
             is_flushed_on_close: true,
         }
     }
+}
+
+fn default_compaction_threads() -> usize {
+    let processors = hblite_env::thread::available_parallelism().map_or(1, usize::from);
+    (processors / 2).clamp(2, 8)
 }
 
 setters! { EngineOptions:
@@ -171,6 +182,7 @@ setters! { EngineOptions:
     with_major_compaction_period_ms sets major_compaction_period_ms: impl Into<Option<i64>>;
     with_parents_kept_ms sets parents_kept_ms: i64;
     with_expired_snapshots_kept_ms sets expired_snapshots_kept_ms: i64;
+    with_compaction_threads_max sets compaction_threads_max: usize;
     with_compaction_bytes_per_second_max sets
         compaction_bytes_per_second_max: impl Into<Option<u64>>;
     with_compaction_enabled sets is_compaction_enabled: bool;
@@ -202,6 +214,7 @@ impl EngineOptions {
                 "compaction_files_max >= compaction_files_min",
             ),
             (self.compaction_ratio > 0.0, "compaction_ratio > 0"),
+            (self.compaction_threads_max > 0, "compaction_threads_max > 0"),
             (
                 self.major_compaction_period_ms.is_none_or(|period| period > 0),
                 "major_compaction_period_ms > 0",

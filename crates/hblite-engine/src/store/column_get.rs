@@ -154,14 +154,12 @@ impl<'a> ColumnGet<'a> {
             true => BlockUse::Keep,
             false => BlockUse::KeepIndex,
         };
-        for file in files.iter().rev() {
-            if found.is_unclear {
-                break;
-            }
+        let mut wanted = needs.wanted(files);
+        while !found.is_unclear {
+            let is_worthwhile =
+                |file: &StoreFile| found.may_be_changed_by(file.reader().time_range().1);
+            let Some(file) = wanted.next(is_worthwhile)? else { break };
             let reader = file.reader();
-            if !found.may_be_changed_by(reader.time_range().1) || !needs.may_want_file(file)? {
-                continue;
-            }
             found.is_unclear = file.is_reference()
                 || (reader.delete_family_count() != Some(0)
                     && reader.may_contain_delete_family(self.scan.start_row())?);

@@ -27,6 +27,7 @@ pub(crate) mod store_file;
 pub(crate) mod store_scanner;
 
 pub(crate) use compaction::{CompactionSettings, CompactionTrigger};
+use compaction::{Exclusive, Turns};
 pub(crate) use flusher::StoreFlush;
 pub(crate) use replaced_files::replaced_files;
 
@@ -68,12 +69,8 @@ pub(crate) struct Store {
     /// The memory charged for the cells of the active segment, and of the snapshot.
     charged_active: AtomicUsize,
     charged_snapshot: AtomicUsize,
-    /// One compaction at a time.
-    compacting: Mutex<()>,
-    /// How many threads wait for it; a throttled compaction then speeds up.
-    compaction_waiters: AtomicUsize,
-    /// How many of them will merge all files; a compaction in the background then gives way.
-    major_waiters: AtomicUsize,
+    /// Which compactions run, and who waits for them.
+    turns: Turns,
     is_compaction_stopped: AtomicBool,
     /// Files in the directory that are no longer in any list: see `new_file.rs`.
     dead_files: Mutex<Vec<PathBuf>>,
@@ -118,9 +115,7 @@ impl Store {
             excess_files: AtomicUsize::new(0),
             charged_active: AtomicUsize::new(0),
             charged_snapshot: AtomicUsize::new(0),
-            compacting: Mutex::new(()),
-            compaction_waiters: AtomicUsize::new(0),
-            major_waiters: AtomicUsize::new(0),
+            turns: Turns::default(),
             is_compaction_stopped: AtomicBool::new(false),
             dead_files: Mutex::default(),
             leftovers,
@@ -152,9 +147,7 @@ impl Store {
             excess_files: AtomicUsize::new(0),
             charged_active: AtomicUsize::new(0),
             charged_snapshot: AtomicUsize::new(0),
-            compacting: Mutex::new(()),
-            compaction_waiters: AtomicUsize::new(0),
-            major_waiters: AtomicUsize::new(0),
+            turns: Turns::default(),
             is_compaction_stopped: AtomicBool::new(false),
             dead_files: Mutex::default(),
             leftovers: Leftovers::new(),

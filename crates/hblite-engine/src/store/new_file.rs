@@ -10,7 +10,6 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_env::sync::MutexGuard;
 use hblite_hfile::file_info::{DELETE_MARKERS, MOB_FILE_REFS};
 use hblite_hfile::{HFileWriter, StoreFileInfo};
 use hblite_model::{Error, Result};
@@ -18,7 +17,7 @@ use hblite_model::{Error, Result};
 use super::manifest::Fingerprint;
 use super::region_files::Stamp;
 use super::store_file::StoreFile;
-use super::{Store, mob};
+use super::{Exclusive, Store, mob};
 use crate::files::sync_dir;
 
 /// A file that is in its place but not listed yet. If this is dropped before the file is listed,
@@ -193,8 +192,8 @@ impl Store {
     }
 
     /// Prevents compactions while the guard lives: for files that are not appended at the end.
-    pub(crate) fn without_compactions(&self) -> MutexGuard<'_, ()> {
-        self.wait_for_compaction()
+    pub(crate) fn without_compactions(&self) -> Exclusive<'_> {
+        self.wait_for_compactions()
     }
 
     /// Records in the manifest files added by a bulk load.

@@ -19,10 +19,12 @@
 //! Source: HBase's `CompoundBloomFilter`, `BloomFilterUtil`.
 
 mod hash;
+mod probe;
 mod reader;
 mod writer;
 
 pub use hash::BloomHash;
+pub use probe::{KeyHash, RowProbe};
 pub use reader::BloomMeta;
 pub(crate) use reader::BloomReader;
 pub(crate) use writer::{BloomWriter, is_family_delete};

@@ -7,12 +7,14 @@
 use std::cmp::Ordering;
 use std::sync::OnceLock;
 
+use hblite_model::cell::key;
 use hblite_model::{CellComparator, Result};
 
-use super::{BloomHash, META_VERSION, positions, write_row_column_key};
+use super::{BloomHash, KeyHash, META_VERSION, RowProbe, write_row_column_key};
 use crate::block::{BlockFile, BlockOrder, BlockType, Payload};
 use crate::error::{Damage, Parsed, copied, ensure, reserve};
 use crate::input::Input;
+use crate::row_prefixes::RowPrefixes;
 
 /// A hash count beyond this is damage: it would make every query slow.
 const HASH_COUNT_MAX: u32 = 64;
@@ -52,6 +54,8 @@ pub(crate) struct BloomReader {
     /// Bytes of all chunks, number of keys, and the capacity of all chunks in keys.
     sums: (u64, u64, u64),
     chunks: Box<[Chunk]>,
+    /// The rows of their first keys; `None` if rows are not ordered as bytes.
+    rows: Option<RowPrefixes>,
     /// Keys are flat keys (ROWCOL), not rows.
     has_flat_keys: bool,
     comparator: CellComparator,
@@ -91,7 +95,14 @@ impl BloomReader {
             chunks.push(Chunk { first_key, offset, on_disk_size, bits });
         }
         ensure(input.is_empty(), "bytes after the last Bloom chunk")?;
-        Ok(Self { hash, hash_count, sums, chunks: chunks.into(), has_flat_keys, comparator })
+        let rows = match comparator {
+            CellComparator::Default => {
+                let first_row = |index: usize| row_of(&chunks[index].first_key, has_flat_keys);
+                Some(RowPrefixes::of(chunks.len(), first_row)?)
+            }
+            CellComparator::Meta => None,
+        };
+        Ok(Self { hash, hash_count, sums, chunks: chunks.into(), rows, has_flat_keys, comparator })
     }
 
     /// The filter's metadata.
@@ -118,6 +129,16 @@ impl BloomReader {
         self.may_contain(file, row)
     }
 
+    /// Everything about `row` (or prefix of a row) but the bits.
+    pub(crate) fn probe_row<'b>(
+        &'b self,
+        file: &BlockFile,
+        row: &[u8],
+        hash: &mut KeyHash,
+    ) -> Result<RowProbe<'b>> {
+        self.probe(file, row, hash)
+    }
+
     /// Whether the column of `row` may have been added to a ROWCOL filter.
     pub(crate) fn may_contain_column(
         &self,
@@ -140,17 +161,34 @@ impl BloomReader {
     }
 
     fn may_contain(&self, file: &BlockFile, key: &[u8]) -> Result<bool> {
-        let after =
-            self.chunks.partition_point(|chunk| self.compare(&chunk.first_key, key).is_le());
-        let Some(chunk) = after.checked_sub(1).map(|index| &self.chunks[index]) else {
-            return Ok(false);
-        };
-        let bits = chunk.bits(file)?;
-        let pair = self.hash.pair(key);
-        Ok(positions(pair, self.hash_count, bits.len() as u64 * 8, |position| {
-            bits[position / 8] & (1 << (position % 8)) != 0
-        }))
+        Ok(self.probe(file, key, &mut KeyHash::default())?.may_contain())
     }
+
+    fn probe<'b>(
+        &'b self,
+        file: &BlockFile,
+        key: &[u8],
+        hash: &mut KeyHash,
+    ) -> Result<RowProbe<'b>> {
+        let Some(chunk) = self.chunk_of(key) else { return Ok(RowProbe::decided(false)) };
+        Ok(RowProbe::of(chunk.bits(file)?, hash.pair(self.hash, key), self.hash_count))
+    }
+
+    /// The chunk that has `key` if any has it.
+    fn chunk_of(&self, key: &[u8]) -> Option<&Chunk> {
+        let (low, high) = match &self.rows {
+            Some(rows) => rows.candidates(row_of(key, self.has_flat_keys)),
+            None => (0, self.chunks.len()),
+        };
+        let is_at_most = |chunk: &Chunk| self.compare(&chunk.first_key, key).is_le();
+        let after = low + self.chunks[low..high].partition_point(is_at_most);
+        after.checked_sub(1).map(|index| &self.chunks[index])
+    }
+}
+
+/// The row of a filter's key.
+fn row_of(key: &[u8], is_flat: bool) -> &[u8] {
+    if is_flat { key::row(key) } else { key }
 }
 
 impl Chunk {

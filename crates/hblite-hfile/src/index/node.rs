@@ -1,20 +1,19 @@
 //! One node of the index in memory, laid out for searching.
 //!
-//! Keys are contiguous. For each key there is also a number made of the eight bytes of its row
-//! after the common prefix of all rows of the node: a search compares these numbers, and keys only
-//! where the numbers are equal.
+//! Keys are contiguous. A search compares the numbers of their rows (`row_prefixes.rs`), and keys
+//! only where the numbers are equal.
 //!
 //! Invariants: not empty; the blocks that it points to follow one another within the file, so that
 //! all nodes of a level together cannot have more entries than the file has blocks.
 
 use hblite_model::CellComparator;
-use hblite_model::bytes;
 use hblite_model::cell::key;
 
 use super::ENTRY_FIXED_SIZE;
 use crate::block::BlockOrder;
-use crate::error::{Damage, Parsed, collect, ensure, reserve};
+use crate::error::{Damage, Parsed, ensure, reserve};
 use crate::input::Input;
+use crate::row_prefixes::RowPrefixes;
 
 /// Where an entry points, and where its key is.
 #[derive(Debug, Clone, Copy)]
@@ -30,11 +29,8 @@ struct Entry {
 pub(crate) struct IndexNode {
     entries: Box<[Entry]>,
     keys: Box<[u8]>,
-    /// The eight bytes of each row after `shared_row`, zero-padded; empty if rows are not ordered
-    /// as bytes.
-    prefixes: Box<[u64]>,
-    /// The common prefix of the rows of all keys.
-    shared_row: Box<[u8]>,
+    /// `None` if rows are not ordered as bytes.
+    rows: Option<RowPrefixes>,
 }
 
 impl IndexNode {
@@ -77,8 +73,9 @@ impl IndexNode {
 
     /// The last entry whose key is not greater than `key`.
     pub(crate) fn last_at_most(&self, comparator: CellComparator, key: &[u8]) -> Option<usize> {
-        let (low, high) = self.candidates(key)?;
-        let (mut low, mut high) = (low, high);
+        let all = (0, self.len());
+        let (mut low, mut high) =
+            self.rows.as_ref().map_or(all, |rows| rows.candidates(key::row(key)));
         while low < high {
             let middle = low + (high - low) / 2;
             if comparator.compare_keys(self.key(middle), key).is_gt() {
@@ -88,23 +85,6 @@ impl IndexNode {
             }
         }
         low.checked_sub(1)
-    }
-
-    /// The range of entries that the numbers do not decide; those before it are smaller than `key`.
-    /// `None` if all are greater.
-    #[inline]
-    fn candidates(&self, key: &[u8]) -> Option<(usize, usize)> {
-        if self.prefixes.is_empty() {
-            return Some((0, self.len()));
-        }
-        let row = key::row(key);
-        let Some(rest) = bytes::strip_prefix(row, &self.shared_row) else {
-            return (row > &*self.shared_row).then(|| (self.len(), self.len()));
-        };
-        let prefix = key::row_prefix(rest);
-        let low = self.prefixes.partition_point(|other| *other < prefix);
-        let equal = self.prefixes[low..].partition_point(|other| *other == prefix);
-        Some((low, low + equal))
     }
 }
 
@@ -173,20 +153,11 @@ impl NodeBuilder {
         let mut node = IndexNode {
             entries: self.entries.into_boxed_slice(),
             keys: self.keys.into_boxed_slice(),
-            prefixes: Box::default(),
-            shared_row: Box::default(),
+            rows: None,
         };
         ensure(node.len() > 0, "index without entries")?;
         if comparator == CellComparator::Default {
-            let first = key::row(node.key(0));
-            let last = key::row(node.key(node.len() - 1));
-            let shared = bytes::common_prefix_length(first, last);
-            let shared_row = Box::from(&first[..shared]);
-            // The rows in between are shorter only in a damaged file.
-            let after_shared = |row: &[u8]| key::row_prefix(row.get(shared..).unwrap_or_default());
-            let prefix = |index| after_shared(key::row(node.key(index)));
-            node.prefixes = collect((0..node.len()).map(prefix))?;
-            node.shared_row = shared_row;
+            node.rows = Some(RowPrefixes::of(node.len(), |index| key::row(node.key(index)))?);
         }
         Ok(node)
     }

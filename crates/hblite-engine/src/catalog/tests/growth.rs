@@ -11,6 +11,7 @@ use hblite_model::{
 };
 
 use super::{DIR, env, name, options, rows, starts, table};
+use crate::region::Region;
 use crate::store::CompactionTrigger;
 use crate::{Engine, EngineOptions};
 
@@ -193,38 +194,86 @@ fn file_count(engine: &Arc<Engine>, table: &str) -> usize {
         .sum()
 }
 
-/// The caller of the major compaction does not wait for work that it would do again.
-#[test]
-fn a_compaction_in_the_background_gives_way_to_a_major_one() {
+/// A store with three files of 300,000 bytes, whose background compactions take days once they have
+/// written more than a little.
+fn slow_store(fs: &Arc<dyn FileSystem>) -> (Arc<Engine>, Arc<Region>) {
     let options = EngineOptions { compaction_bytes_per_second_max: Some(1), ..options() };
-    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
-    let engine = Engine::open(env(Arc::clone(&fs)), Path::new(DIR), options).unwrap();
+    let engine = Engine::open(env(Arc::clone(fs)), Path::new(DIR), options).unwrap();
     engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
+    for row in ["a", "b", "c"] {
+        flush_row(&engine, row, 300_000);
+    }
     let regions = engine.catalog().all_regions();
     let region = regions.iter().find(|region| *region.info().table() == name("t")).unwrap();
-    for row in ["a", "b", "c"] {
-        let put = Put::new(row).add("f", "q", vec![b'v'; 300_000]);
-        engine.table(name("t")).mutate(put.as_mutation()).unwrap();
-        engine.flush(name("t")).unwrap();
-    }
-    let is_compacting = || {
-        let files = hblite_env::files_below(fs.as_ref(), Path::new(DIR)).unwrap();
-        files.iter().any(|file| file.to_string_lossy().replace('\\', "/").contains("/.tmp/f/"))
-    };
-    let background = std::thread::scope(|scope| {
+    (engine, Arc::clone(region))
+}
+
+fn flush_row(engine: &Arc<Engine>, row: &str, size: usize) {
+    let put = Put::new(row).add("f", "q", vec![b'v'; size]);
+    engine.table(name("t")).mutate(put.as_mutation()).unwrap();
+    engine.flush(name("t")).unwrap();
+}
+
+fn is_compacting(fs: &Arc<dyn FileSystem>) -> bool {
+    let files = hblite_env::files_below(fs.as_ref(), Path::new(DIR)).unwrap();
+    files.iter().any(|file| file.to_string_lossy().replace('\\', "/").contains("/.tmp/f/"))
+}
+
+/// Calls `meanwhile` while a compaction of the region is in progress, and returns whether that
+/// compaction had a result.
+fn during_compaction(fs: &Arc<dyn FileSystem>, region: &Region, meanwhile: impl FnOnce()) -> bool {
+    std::thread::scope(|scope| {
         let background = scope.spawn(|| region.compact(CompactionTrigger::Background).unwrap());
-        while !is_compacting() {
+        while !is_compacting(fs) {
             assert!(!background.is_finished(), "it takes days");
             std::thread::yield_now();
         }
+        meanwhile();
+        background.join().unwrap()
+    })
+}
+
+/// The caller of the major compaction does not wait for work that it would do again.
+#[test]
+fn a_compaction_in_the_background_gives_way_to_a_major_one() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let (_engine, region) = slow_store(&fs);
+    let has_compacted = during_compaction(&fs, &region, || {
         let major = CompactionTrigger::Requested(CompactionKind::Major);
         assert!(region.compact(major).unwrap());
-        background.join().unwrap()
     });
-    assert!(!background, "it was abandoned");
+    assert!(!has_compacted, "it was abandoned");
     let files = region.stores()[0].files();
     assert_eq!((files.len(), files[0].reader().entries()), (1, 3));
-    assert!(!is_compacting(), "its file is gone");
+    assert!(!is_compacting(&fs), "its file is gone");
+}
+
+/// New files do not pile up while a long compaction is in progress.
+#[test]
+fn newer_files_are_compacted_while_older_ones_are() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let (engine, region) = slow_store(&fs);
+    let sizes = || {
+        let files = region.stores()[0].files();
+        files.iter().map(|file| file.reader().entries()).collect::<Vec<_>>()
+    };
+    let has_compacted = during_compaction(&fs, &region, || {
+        for row in ["d", "e"] {
+            flush_row(&engine, row, 10);
+            assert!(!region.compact(CompactionTrigger::Background).unwrap(), "too few");
+        }
+        flush_row(&engine, "f", 10);
+        assert!(region.compact(CompactionTrigger::Background).unwrap());
+        assert_eq!(sizes(), [1, 1, 1, 3]);
+        // The older ones are still taken, and the new file alone is too little.
+        assert!(!region.compact(CompactionTrigger::Background).unwrap());
+        let _exclusive = region.stores()[0].without_compactions();
+        assert_eq!(sizes(), [3, 3], "it hurried when it was waited for");
+    });
+    assert!(has_compacted);
+    engine.compact(CompactRequest::table(name("t")).major()).unwrap();
+    assert_eq!(sizes(), [6]);
+    drop(engine);
 }
 
 /// HBase flushes a table by a procedure, which asks for no compaction, and a region by a call that

@@ -17,22 +17,25 @@
 //! `COMPACTION_EVENT_KEY` says which files are replaced, and they are deleted. Readers that hold
 //! the old files continue to read them.
 //!
-//! Threads: one compaction of a store at a time, ensured by `compacting`.
+//! Threads: several, see `turns.rs`.
 
 mod pace;
 mod policy;
 mod settings;
+mod turns;
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hblite_env::sync::MutexGuard;
 use hblite_hfile::file_info::{EXCLUDE_FROM_MINOR_COMPACTION, MAJOR_COMPACTION, is_true};
 use hblite_hfile::{BlockUse, StoreFileInfo};
 use hblite_model::{CompactionKind, KeepDeletedCells, Result};
 
 use self::pace::wait_after;
 pub(crate) use self::settings::CompactionSettings;
+use self::turns::Chosen;
+pub(super) use self::turns::{Exclusive, Turns};
 use super::Store;
 use super::key_value_scanner::SourceScanner;
 use super::new_file::NewFile;
@@ -69,34 +72,63 @@ impl Store {
     /// `Io`, `CorruptHFile`: the store is unchanged, or compacted with old files that could not be
     /// removed yet. `RegionServerStopped` if the log failed.
     pub(crate) fn compact(&self, trigger: CompactionTrigger, read_point: u64) -> Result<bool> {
-        let _one = self.wait_for_turn(trigger);
+        match trigger {
+            CompactionTrigger::Background => {
+                let mut turn = self.turns.shared();
+                self.prepare_compaction()?;
+                let choose = |files: &[_], taken| self.choose(files, taken, trigger);
+                let Some(chosen) = turn.take(self, choose) else { return Ok(false) };
+                self.replace(chosen, trigger, read_point, |file| turn.take_result(file))
+            }
+            CompactionTrigger::Requested(kind) => {
+                let _exclusive = self.wait_for_turn(kind);
+                self.prepare_compaction()?;
+                let files = self.files();
+                let Some(range) = self.choose(&files, 0, trigger) else { return Ok(false) };
+                self.replace(Chosen { files, range }, trigger, read_point, |_| {})
+            }
+        }
+    }
+
+    fn prepare_compaction(&self) -> Result<()> {
         // After a commit of unknown outcome, the files may belong to another region.
         self.context.wal.check()?;
         // Only the file that replaced them says that they are gone, and it may be replaced now.
-        self.remove_dead_files()?;
-        let files = self.files();
-        let Some(range) = self.choose(&files, trigger) else {
-            return Ok(false);
-        };
+        self.remove_dead_files()
+    }
+
+    /// Merges files that no other compaction has, and puts the result in their place; calls
+    /// `announce` with it before. Returns false if the compaction ended without a result.
+    fn replace(
+        &self,
+        Chosen { files, range }: Chosen,
+        trigger: CompactionTrigger,
+        read_point: u64,
+        announce: impl FnOnce(&Arc<StoreFile>),
+    ) -> Result<bool> {
         let is_all = range.len() == files.len();
-        let chosen = &files[range.clone()];
-        assert!(!chosen.is_empty(), "a compaction has files");
+        let chosen = &files[range];
+        let Some(newest) = chosen.last() else { return Ok(false) };
         let pace = self.pace(trigger, files.len());
         // Does not become false again before this compaction has ended.
-        let gives_way = || {
-            trigger == CompactionTrigger::Background
-                && self.major_waiters.load(Ordering::Relaxed) > 0
-        };
+        let gives_way =
+            || trigger == CompactionTrigger::Background && self.turns.is_awaited_for_all();
         let is_stopped = || self.is_compaction_stopped() || gives_way();
         let Some(compacted) = self.merge(chosen, is_all, read_point, pace, &is_stopped)? else {
             return Ok(false);
         };
+        announce(&compacted.file);
         let mut current = self.files.write();
-        // Meanwhile flushes and loads only append: the chosen files are still in their places.
+        // Meanwhile flushes and loads only append, and older files may have been compacted.
         let mut list: Vec<_> = current.to_vec();
+        let end = list.iter().position(|file| Arc::ptr_eq(file, newest)).map(|at| at + 1);
+        let start = end.and_then(|end| end.checked_sub(chosen.len()));
+        let place = start.zip(end).map(|(start, end)| start..end);
+        let there = place.clone().and_then(|place| list.get(place)).unwrap_or_default();
         let is_same = |(now, then): (&Arc<StoreFile>, &Arc<StoreFile>)| Arc::ptr_eq(now, then);
-        assert!(list[range.clone()].iter().zip(chosen).all(is_same), "what is replaced is there");
-        list.splice(range, [Arc::clone(&compacted.file)]);
+        let is_there = there.len() == chosen.len() && there.iter().zip(chosen).all(is_same);
+        let place = place.filter(|_| is_there).expect("what is replaced is there");
+        list.splice(place, [Arc::clone(&compacted.file)]);
         self.set_files(&mut current, list);
         drop(current);
         self.list_file(&compacted, chosen);
@@ -114,22 +146,26 @@ impl Store {
     /// there is nothing to compact.
     pub(super) fn count_excess(&self, files: &[Arc<StoreFile>]) -> usize {
         let blocking = self.compaction_settings.rules.blocking_files;
-        let is_behind =
-            files.len() >= blocking && self.choose(files, CompactionTrigger::Background).is_some();
+        let is_behind = files.len() >= blocking
+            && self.choose(files, 0, CompactionTrigger::Background).is_some();
         if is_behind { files.len() - blocking + 1 } else { 0 }
     }
 
     /// Whether a compaction would have something to do; checked before one is queued.
     pub(crate) fn needs_compaction(&self) -> bool {
-        self.choose(&self.files(), CompactionTrigger::Background).is_some()
+        let files = self.files();
+        let taken = self.turns.count_taken(&files);
+        self.choose(&files, taken, CompactionTrigger::Background).is_some()
     }
 
+    /// The files to compact, none of them among the oldest that are `taken`.
     fn choose(
         &self,
         files: &[Arc<StoreFile>],
+        taken: usize,
         trigger: CompactionTrigger,
-    ) -> Option<std::ops::Range<usize>> {
-        if files.is_empty() || self.is_compaction_stopped() {
+    ) -> Option<Range<usize>> {
+        if taken == files.len() || self.is_compaction_stopped() {
             return None;
         }
         // Halves of a parent's files are rewritten as soon as possible, so that the parent can be
@@ -142,14 +178,16 @@ impl Store {
         let is_incomplete = |file: &Arc<StoreFile>| file.mob_files().is_some();
         let has_references = files.iter().any(|file| file.is_reference() || is_incomplete(file));
         let is_major = trigger == CompactionTrigger::Requested(CompactionKind::Major);
-        if is_major || has_references || is_due() {
+        if is_major || (taken == 0 && (has_references || is_due())) {
             return Some(0..files.len());
         }
         let size = |file: &Arc<StoreFile>| {
             (!is_for_major_compactions_only(file)).then(|| file.size_bytes())
         };
-        let sizes: Vec<Option<u64>> = files.iter().map(size).collect();
-        policy::select_between(&sizes, &self.compaction_settings.rules)
+        let sizes: Vec<Option<u64>> = files[taken..].iter().map(size).collect();
+        let is_crowded = files.len() >= self.compaction_settings.rules.blocking_files;
+        let range = policy::select_between(&sizes, is_crowded, &self.compaction_settings.rules)?;
+        Some(taken + range.start..taken + range.end)
     }
 
     /// Whether a major compaction is due: the last one was too long ago, or the only file has too
@@ -228,9 +266,7 @@ impl Store {
                 if unseen < BYTES_BETWEEN_LOOKS {
                     continue;
                 }
-                let is_hurried = || {
-                    self.compaction_waiters.load(Ordering::Relaxed) > 0 || self.excess_files() > 0
-                };
+                let is_hurried = || self.turns.is_awaited() || self.excess_files() > 0;
                 if !wait_after(&mut pace, unseen, is_stopped, is_hurried) {
                     return Ok(None);
                 }
@@ -247,24 +283,16 @@ impl Store {
         })
     }
 
-    /// Waits for a compaction in progress. It gives way to a major one, unless there are so many
-    /// files that writers wait for its end.
-    fn wait_for_turn(&self, trigger: CompactionTrigger) -> MutexGuard<'_, ()> {
-        if trigger != CompactionTrigger::Requested(CompactionKind::Major) || self.is_crowded() {
-            return self.wait_for_compaction();
-        }
-        self.major_waiters.fetch_add(1, Ordering::Relaxed);
-        let guard = self.wait_for_compaction();
-        self.major_waiters.fetch_sub(1, Ordering::Relaxed);
-        guard
+    /// Waits for compactions in progress. They give way to a major one, unless there are so many
+    /// files that writers wait for their end.
+    fn wait_for_turn(&self, kind: CompactionKind) -> Exclusive<'_> {
+        self.turns.exclusive(kind == CompactionKind::Major && !self.is_crowded())
     }
 
-    /// Waits for a compaction in progress, which speeds up meanwhile.
-    pub(super) fn wait_for_compaction(&self) -> MutexGuard<'_, ()> {
-        self.compaction_waiters.fetch_add(1, Ordering::Relaxed);
-        let guard = self.compacting.lock();
-        self.compaction_waiters.fetch_sub(1, Ordering::Relaxed);
-        guard
+    /// Waits for compactions in progress, which speed up meanwhile. None begins while the result
+    /// lives.
+    pub(super) fn wait_for_compactions(&self) -> Exclusive<'_> {
+        self.turns.exclusive(false)
     }
 
     fn is_compaction_stopped(&self) -> bool {
@@ -272,11 +300,11 @@ impl Store {
             || self.context.is_closed.load(Ordering::Relaxed)
     }
 
-    /// Stops a compaction in progress and waits for its end; none begins until
+    /// Stops compactions in progress and waits for their end; none begins until
     /// [`Store::allow_compactions`]. Called before the store's directory is handed over.
     pub(crate) fn stop_compactions(&self) {
         self.is_compaction_stopped.store(true, Ordering::Relaxed);
-        drop(self.wait_for_compaction());
+        drop(self.wait_for_compactions());
     }
 
     /// Allows compactions again: the region is back in service.

@@ -5,6 +5,8 @@
 //! ratio times the others together. So a file is rewritten only together with files of about its
 //! own size, and each cell a logarithmic number of times.
 
+use std::ops::Range;
+
 /// The settings of the policy.
 #[derive(Debug, Clone)]
 pub(crate) struct CompactionRules {
@@ -13,20 +15,22 @@ pub(crate) struct CompactionRules {
     pub(crate) ratio: f64,
     /// Runs smaller than this need not keep the ratio.
     pub(crate) small_bytes: u64,
-    /// A store with this many files compacts something even if no run keeps the ratio.
+    /// A store with this many files is crowded: it compacts something even if no run keeps the
+    /// ratio.
     pub(crate) blocking_files: usize,
 }
 
 /// Like [`select`], but files without a size are excluded: no run spans one.
 pub(crate) fn select_between(
     sizes: &[Option<u64>],
+    is_crowded: bool,
     rules: &CompactionRules,
-) -> Option<std::ops::Range<usize>> {
-    let mut best: Option<std::ops::Range<usize>> = None;
+) -> Option<Range<usize>> {
+    let mut best: Option<Range<usize>> = None;
     let mut start = 0;
     for part in sizes.split(Option::is_none) {
         let known: Vec<u64> = part.iter().copied().flatten().collect();
-        if let Some(found) = select(&known, rules)
+        if let Some(found) = select(&known, is_crowded, rules)
             && best.as_ref().is_none_or(|best| found.len() > best.len())
         {
             best = Some(start + found.start..start + found.end);
@@ -37,10 +41,10 @@ pub(crate) fn select_between(
 }
 
 /// The range of files to compact, given their sizes from the oldest to the newest; `None` if no
-/// compaction is worthwhile.
-fn select(sizes: &[u64], rules: &CompactionRules) -> Option<std::ops::Range<usize>> {
-    let mut best: Option<(std::ops::Range<usize>, u64)> = None;
-    let mut smallest: Option<(std::ops::Range<usize>, u64)> = None;
+/// compaction is worthwhile. In a crowded store, one is whenever there are enough files.
+fn select(sizes: &[u64], is_crowded: bool, rules: &CompactionRules) -> Option<Range<usize>> {
+    let mut best: Option<(Range<usize>, u64)> = None;
+    let mut smallest: Option<(Range<usize>, u64)> = None;
     for start in 0..sizes.len() {
         let end_max = sizes.len().min(start.saturating_add(rules.files_max));
         for end in start.saturating_add(rules.files_min)..=end_max {
@@ -60,7 +64,7 @@ fn select(sizes: &[u64], rules: &CompactionRules) -> Option<std::ops::Range<usiz
             }
         }
     }
-    let is_stuck = best.is_none() && sizes.len() >= rules.blocking_files;
+    let is_stuck = best.is_none() && is_crowded;
     let chosen = if is_stuck { smallest } else { best };
     chosen.map(|(range, _)| range)
 }
@@ -93,24 +97,25 @@ mod tests {
             (&[1_000_000, 1, 1, 1], Some(1..4)),
             (&[1000, 100, 10], None),
         ] {
-            assert_eq!(select(sizes, &RULES), chosen, "{sizes:?}");
+            assert_eq!(select(sizes, false, &RULES), chosen, "{sizes:?}");
         }
     }
 
     #[test]
     fn no_run_reaches_over_a_file_that_is_left_alone() {
         let sizes = [Some(7), Some(6), None, Some(5), Some(4), Some(3)];
-        assert_eq!(select_between(&sizes, &RULES), Some(3..6));
-        assert_eq!(select_between(&[Some(7), None, Some(6), None, Some(5)], &RULES), None);
+        assert_eq!(select_between(&sizes, false, &RULES), Some(3..6));
+        assert_eq!(select_between(&[Some(7), None, Some(6), None, Some(5)], false, &RULES), None);
         let all: Vec<Option<u64>> = [7, 6, 5, 4].map(Some).to_vec();
-        assert_eq!(select_between(&all, &RULES), Some(0..4));
-        assert_eq!(select_between(&[], &RULES), None);
+        assert_eq!(select_between(&all, false, &RULES), Some(0..4));
+        assert_eq!(select_between(&[], true, &RULES), None);
     }
 
     #[test]
     fn too_many_files_are_compacted_anyway() {
         let doubling: Vec<u64> = (0..7).map(|power| 1000 << (6 - power)).collect();
-        assert_eq!(select(&doubling[1..], &RULES), None);
-        assert_eq!(select(&doubling, &RULES), Some(4..7));
+        assert_eq!(select(&doubling, false, &RULES), None);
+        assert_eq!(select(&doubling, true, &RULES), Some(4..7));
+        assert_eq!(select(&doubling[5..], true, &RULES), None, "two are too few");
     }
 }

@@ -6,12 +6,13 @@
 
 use std::sync::Arc;
 
-use hblite_hfile::{BlockUse, HFileReader};
+use hblite_hfile::{BlockUse, HFileReader, KeyHash, RowProbe};
 use hblite_model::cell::key;
 use hblite_model::{BloomType, CellComparator, Direction, Qualifiers, Result, Scan, TimeRange};
 
 use super::{SourceScanner, StoreFileScanner};
 use crate::memstore::SegmentScanner;
+use crate::prefetch::prefetch;
 use crate::store::matcher::ScanInfo;
 use crate::store::store_file::StoreFile;
 
@@ -35,12 +36,11 @@ pub(crate) fn select_sources(
             sources.push(segment.into());
         }
     }
-    for file in files.iter().rev() {
-        if needs.may_want_file(file)? {
-            let scanner = StoreFileScanner::new(file, read_point);
-            let scanner = scanner.with_block_use(block_use(scan, info));
-            sources.push(scanner.into());
-        }
+    let mut wanted = needs.wanted(files);
+    while let Some(file) = wanted.next(|_| true)? {
+        let scanner = StoreFileScanner::new(file, read_point);
+        let scanner = scanner.with_block_use(block_use(scan, info));
+        sources.push(scanner.into());
     }
     Ok(sources)
 }
@@ -95,14 +95,21 @@ impl<'a> Needs<'a> {
         min < self.time_range.max() && max >= self.time_range.min() && max >= self.oldest_unexpired
     }
 
-    /// Whether the file may have something for the scan.
-    ///
-    /// # Errors
-    /// `Corrupt` if a Bloom filter cannot be read.
-    pub(crate) fn may_want_file(&self, file: &StoreFile) -> Result<bool> {
+    /// Those of a store's files (the oldest first) that may have something for the scan, the newest
+    /// first.
+    pub(crate) fn wanted<'f>(&'f self, files: &'f [Arc<StoreFile>]) -> Wanted<'f> {
+        let is_single = files.len() == 1;
+        Wanted { needs: self, files, is_single, hash: KeyHash::default(), next: None }
+    }
+
+    /// Whether the file may have something for the scan, but for the bits of its Bloom filter.
+    fn probe<'f>(&self, file: &'f StoreFile, hash: &mut KeyHash) -> Result<RowProbe<'f>> {
         let reader = file.reader();
-        let may_want = self.may_want_timestamps(reader.time_range()) && self.may_want_rows(reader);
-        Ok(may_want && self.may_find_in_bloom(reader)?)
+        if self.may_want_timestamps(reader.time_range()) && self.may_want_rows(reader) {
+            self.probe_bloom(reader, hash)
+        } else {
+            Ok(RowProbe::decided(false))
+        }
     }
 
     /// Whether the row range of the file overlaps that of the scan.
@@ -119,19 +126,20 @@ impl<'a> Needs<'a> {
         !is_after && (smallest.is_empty() || compare(key::row(last), smallest).is_ge())
     }
 
-    fn may_find_in_bloom(&self, reader: &HFileReader) -> Result<bool> {
+    fn probe_bloom<'f>(&self, reader: &'f HFileReader, hash: &mut KeyHash) -> Result<RowProbe<'f>> {
         match reader.bloom_type() {
-            BloomType::None => Ok(true),
-            BloomType::Row if is_get(self.scan) => reader.may_contain_row(self.scan.start_row()),
-            BloomType::RowCol if is_get(self.scan) => match self.single_column {
-                Some(qualifier) => reader.may_contain_column(self.scan.start_row(), qualifier),
-                None => Ok(true),
-            },
+            BloomType::Row if is_get(self.scan) => reader.probe_row(self.scan.start_row(), hash),
             BloomType::RowPrefixFixedLength => match self.common_prefix(reader) {
-                Some(row) => reader.may_contain_row(row),
-                None => Ok(true),
+                Some(row) => reader.probe_row(row, hash),
+                None => Ok(RowProbe::decided(true)),
             },
-            BloomType::Row | BloomType::RowCol => Ok(true),
+            BloomType::RowCol if is_get(self.scan) => match self.single_column {
+                Some(qualifier) => reader
+                    .may_contain_column(self.scan.start_row(), qualifier)
+                    .map(RowProbe::decided),
+                None => Ok(RowProbe::decided(true)),
+            },
+            BloomType::None | BloomType::Row | BloomType::RowCol => Ok(RowProbe::decided(true)),
         }
     }
 
@@ -145,6 +153,63 @@ impl<'a> Needs<'a> {
         }
         let prefixes = (start.get(..length)?, stop.get(..length)?);
         (prefixes.0 == prefixes.1).then_some(start)
+    }
+}
+
+/// Files that a scan may want: see [`Needs::wanted`].
+pub(crate) struct Wanted<'f> {
+    needs: &'f Needs<'f>,
+    /// Those that were not probed yet.
+    files: &'f [Arc<StoreFile>],
+    /// Then there is nothing to do while its memory is on the way.
+    is_single: bool,
+    hash: KeyHash,
+    /// Probed, and its memory is on the way.
+    next: Option<(&'f Arc<StoreFile>, RowProbe<'f>)>,
+}
+
+impl<'f> Wanted<'f> {
+    /// The next file that is worth opening and that the scan may want.
+    ///
+    /// # Errors
+    /// `Corrupt` if a Bloom filter cannot be read.
+    #[inline]
+    pub(crate) fn next(
+        &mut self,
+        is_worthwhile: impl Fn(&StoreFile) -> bool,
+    ) -> Result<Option<&'f Arc<StoreFile>>> {
+        loop {
+            let current = match self.next.take() {
+                Some(current) => Some(current),
+                None => self.probe_next(&is_worthwhile)?,
+            };
+            let Some((file, probe)) = current else { return Ok(None) };
+            self.next = self.probe_next(&is_worthwhile)?;
+            if is_worthwhile(file) && probe.may_contain() {
+                return Ok(Some(file));
+            }
+        }
+    }
+
+    /// Probes the next file, and asks for the memory of its filter.
+    #[inline]
+    fn probe_next(
+        &mut self,
+        is_worthwhile: impl Fn(&StoreFile) -> bool,
+    ) -> Result<Option<(&'f Arc<StoreFile>, RowProbe<'f>)>> {
+        while let Some((file, rest)) = self.files.split_last() {
+            self.files = rest;
+            if is_worthwhile(file) {
+                let probe = self.needs.probe(file, &mut self.hash)?;
+                if !self.is_single
+                    && let Some(byte) = probe.first_byte()
+                {
+                    prefetch(byte);
+                }
+                return Ok(Some((file, probe)));
+            }
+        }
+        Ok(None)
     }
 }
 
