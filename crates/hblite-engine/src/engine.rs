@@ -436,6 +436,13 @@ impl Engine {
 
 #[cfg(test)]
 impl Engine {
+    /// Ends all work in the background.
+    pub(crate) fn stop_chores(&self) {
+        if let Some(running) = self.running.lock().as_mut() {
+            running.chores.stop();
+        }
+    }
+
     /// Ends the store as a kill would: memory is lost.
     pub(crate) fn abandon(&self) {
         if let Some(mut running) = self.running.lock().take() {

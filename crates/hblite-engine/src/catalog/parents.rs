@@ -117,6 +117,9 @@ impl Procedures<'_> {
     ) -> Result<()> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         for info in regions {
+            if let Some(region) = entry.region(info.encoded_name()) {
+                region.remove_dead_files()?;
+            }
             for family in entry.descriptor.families() {
                 let dir = layout.family_dir(info, family.name());
                 let io = |error| Error::io("cannot sync directory", &dir, error);

@@ -164,6 +164,7 @@ pub(crate) fn release_log(context: &EngineContext, catalog: &Catalog) -> Result<
 }
 
 fn compact(context: &EngineContext, catalog: &Catalog, region: &Region) -> Result<()> {
+    region.remove_replaced_files()?;
     if context.options.is_compaction_enabled && region.descriptor().is_compaction_enabled() {
         region.compact(CompactionTrigger::Background)?;
     }

@@ -55,6 +55,22 @@ impl Region {
         Ok(has_compacted)
     }
 
+    /// Removes what compactions replaced, unless the region goes out of service.
+    ///
+    /// # Errors
+    /// As [`Region::compact`].
+    pub(crate) fn remove_replaced_files(&self) -> Result<()> {
+        self.stores.iter().try_for_each(|store| store.remove_replaced_files())
+    }
+
+    /// The same for a caller that needs the files to be gone.
+    ///
+    /// # Errors
+    /// `Io`: some may still exist.
+    pub(crate) fn remove_dead_files(&self) -> Result<()> {
+        self.stores.iter().try_for_each(|store| store.remove_dead_files())
+    }
+
     /// Compacts the stores with values that are in other files (see `store::mob`).
     ///
     /// # Errors

@@ -389,7 +389,7 @@ impl Region {
         while !self.is_memory_empty() {
             self.flush()?;
         }
-        self.stores.iter().try_for_each(|store| store.remove_dead_files())?;
+        self.remove_dead_files()?;
         // A region without a valid manifest gets one.
         self.files.save()
     }

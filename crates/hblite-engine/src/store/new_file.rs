@@ -140,16 +140,12 @@ impl Store {
         self.region_files.note(family, name, new.fingerprint, replaced);
     }
 
-    /// Removes files from the directory that are no longer in the store's list.
-    ///
-    /// # Errors
-    /// As [`Store::remove_dead_files`].
-    pub(super) fn remove_files(&self, files: &[Arc<StoreFile>]) -> Result<()> {
+    /// Records files that are no longer in the store's list.
+    pub(super) fn add_dead_files(&self, files: &[Arc<StoreFile>]) {
         self.dead_files.lock().extend(files.iter().map(|file| file.path().to_path_buf()));
-        self.remove_dead_files()
     }
 
-    /// Makes sure that dead files do not come back.
+    /// Removes dead files, and makes sure that they do not come back.
     ///
     /// # Errors
     /// `Io`: some may still exist, and are remembered.

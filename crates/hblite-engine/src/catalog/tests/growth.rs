@@ -228,9 +228,20 @@ fn during_compaction(fs: &Arc<dyn FileSystem>, region: &Region, meanwhile: impl 
             assert!(!background.is_finished(), "it takes days");
             std::thread::yield_now();
         }
+        let hurry = Hurry(region);
         meanwhile();
+        drop(hurry);
         background.join().unwrap()
     })
+}
+
+/// Has compactions of the region end, also when a test fails.
+struct Hurry<'r>(&'r Region);
+
+impl Drop for Hurry<'_> {
+    fn drop(&mut self) {
+        drop(self.0.stores()[0].without_compactions());
+    }
 }
 
 /// The caller of the major compaction does not wait for work that it would do again.
@@ -281,7 +292,8 @@ fn newer_files_are_compacted_while_older_ones_are() {
 #[test]
 fn the_flush_of_a_region_has_it_compacted_and_that_of_a_table_does_not() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
-    let engine = Engine::open(env(fs), Path::new(DIR), EngineOptions::default()).unwrap();
+    let options = EngineOptions::default().with_compaction_threads_max(1);
+    let engine = Engine::open(env(fs), Path::new(DIR), options).unwrap();
     let region = |table: &str| {
         let infos = engine.catalog().region_infos(&name(table));
         FlushRequest::region(infos[0].encoded_name())

@@ -90,6 +90,15 @@ impl Store {
         }
     }
 
+    /// Removes what earlier compactions replaced.
+    ///
+    /// # Errors
+    /// As [`Store::compact`].
+    pub(crate) fn remove_replaced_files(&self) -> Result<()> {
+        let _turn = self.turns.shared();
+        if self.is_compaction_stopped() { Ok(()) } else { self.prepare_compaction() }
+    }
+
     fn prepare_compaction(&self) -> Result<()> {
         // After a commit of unknown outcome, the files may belong to another region.
         self.context.wal.check()?;
@@ -133,7 +142,14 @@ impl Store {
         drop(current);
         self.list_file(&compacted, chosen);
         drop(compacted);
-        self.remove_files(chosen)?;
+        self.add_dead_files(chosen);
+        match trigger {
+            CompactionTrigger::Background => self.remove_dead_files()?,
+            // The caller need not wait for it.
+            CompactionTrigger::Requested(_) => {
+                self.context.chores.compact(self.region.encoded_name());
+            }
+        }
         Ok(true)
     }
 
