@@ -55,6 +55,10 @@ const CELLS_PER_MARKER_MAX: u64 = 4;
 /// How many bytes a compaction writes between two checks whether to stop or to wait.
 const BYTES_BETWEEN_LOOKS: u64 = 256 << 10;
 
+/// A caller does not wait for the removal of more bytes, which takes the operating system longer
+/// than a few milliseconds.
+const REMOVED_AT_ONCE_MAX: u64 = 16 << 20;
+
 /// Why a store is compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CompactionTrigger {
@@ -143,12 +147,11 @@ impl Store {
         self.list_file(&compacted, chosen);
         drop(compacted);
         self.add_dead_files(chosen);
-        match trigger {
-            CompactionTrigger::Background => self.remove_dead_files()?,
-            // The caller need not wait for it.
-            CompactionTrigger::Requested(_) => {
-                self.context.chores.compact(self.region.encoded_name());
-            }
+        let size: u64 = chosen.iter().map(|file| file.size_bytes()).sum();
+        if trigger == CompactionTrigger::Background || size <= REMOVED_AT_ONCE_MAX {
+            self.remove_dead_files()?;
+        } else {
+            self.context.chores.compact(self.region.encoded_name());
         }
         Ok(true)
     }
