@@ -12,7 +12,7 @@
 
 use std::fmt::Debug;
 use std::io;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -290,6 +290,23 @@ pub enum FileBytes {
     Mapped(Arc<Mapping>),
     /// Held in memory.
     Owned(Arc<Vec<u8>>),
+}
+
+impl FileBytes {
+    /// Hints that these bytes are going to be read: see [`Mapping::request`].
+    pub fn request(&self, range: Range<usize>) {
+        if let Self::Mapped(map) = self {
+            map.request(range);
+        }
+    }
+
+    /// Whether the byte is in memory: see [`Mapping::is_in_memory`].
+    pub fn is_in_memory(&self, at: usize) -> bool {
+        match self {
+            Self::Mapped(map) => map.is_in_memory(at),
+            Self::Owned(_) => true,
+        }
+    }
 }
 
 impl Deref for FileBytes {

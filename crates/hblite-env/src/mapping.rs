@@ -8,6 +8,10 @@
 //! and the store never writes to such a file again; it removes files, which leaves mappings intact.
 //! A [`Window`] is over bytes that the file has, and its holder drops it before it truncates the
 //! file. The directory's lock keeps other hblite processes out.
+//!
+//! Pages are fetched as they are asked for: what the operating system reads ahead of a page fault,
+//! up to megabytes, is rarely what a get needs next. Whoever reads more than a page asks for it
+//! with [`Mapping::request`].
 
 #![allow(unsafe_code)]
 
@@ -28,10 +32,45 @@ impl std::ops::Deref for Mapping {
     }
 }
 
+impl Mapping {
+    /// Tells the operating system that these bytes are going to be read, so that it fetches them
+    /// together. It need not do so.
+    pub fn request(&self, range: Range<usize>) {
+        #[cfg(unix)]
+        if range.start < range.end && range.end <= self.0.len() {
+            let length = range.end - range.start;
+            let _ = self.0.advise_range(memmap2::Advice::WillNeed, range.start, length);
+        }
+        #[cfg(not(unix))]
+        let _ = range;
+    }
+
+    /// Whether the byte is in memory, as far as known: reading it does not wait for the disk.
+    #[cfg(target_os = "linux")]
+    pub fn is_in_memory(&self, at: usize) -> bool {
+        let Some(byte) = self.0.get(at) else { return true };
+        let address = std::ptr::from_ref(byte);
+        let page = address.wrapping_sub(address.addr() % rustix::param::page_size());
+        let mut state = 0;
+        // SAFETY: the page is within the mapping, and the call writes one byte for it.
+        let result = unsafe { libc::mincore(page.cast_mut().cast(), 1, &raw mut state) };
+        result != 0 || state & 1 != 0
+    }
+
+    /// Whether the byte is in memory, as far as known: reading it does not wait for the disk.
+    #[cfg(not(target_os = "linux"))]
+    pub fn is_in_memory(&self, _at: usize) -> bool {
+        false
+    }
+}
+
 /// Maps all of `file`, which must not be empty and must not change afterwards.
 pub(crate) fn map(file: &File) -> io::Result<Mapping> {
     // SAFETY: the module's invariant; no process writes to or truncates a finished store file.
-    unsafe { memmap2::Mmap::map(file) }.map(Mapping)
+    let map = unsafe { memmap2::Mmap::map(file) }?;
+    #[cfg(unix)]
+    let _ = map.advise(memmap2::Advice::Random);
+    Ok(Mapping(map))
 }
 
 /// A part of a file that is written to by copying.
@@ -60,5 +99,24 @@ impl Window {
         let Some(target) = target else { return false };
         target.copy_from_slice(bytes);
         true
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn what_was_just_written_is_in_memory_and_requests_outside_are_ignored() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[7; 100_000]).unwrap();
+        let map = map(&file).unwrap();
+        assert!([0, 4096, 99_999, 100_000, usize::MAX].iter().all(|at| map.is_in_memory(*at)));
+        for range in [0..100_000, 99_999..100_001, 5..5, 200_000..300_000] {
+            map.request(range);
+        }
+        assert!(map.iter().all(|byte| *byte == 7));
     }
 }

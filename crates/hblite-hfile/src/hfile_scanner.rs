@@ -18,6 +18,7 @@ use hblite_model::{CellRef, Direction, Result};
 
 use crate::data_block::{BlockCells, BlockUse, DataBlock};
 use crate::index::{DataBlockPosition, DataIndex};
+use crate::read_ahead::ReadAhead;
 use crate::reader::HFileReader;
 
 /// What a scanner has done so far.
@@ -36,6 +37,7 @@ pub struct HFileScanner {
     current: Option<Current>,
     stats: ScanStats,
     block_use: BlockUse,
+    ahead: ReadAhead,
 }
 
 /// The cell that a scanner is at.
@@ -50,7 +52,8 @@ struct Current {
 impl HFileScanner {
     /// A scanner that is at no cell.
     pub fn new(reader: Arc<HFileReader>) -> Self {
-        Self { reader, current: None, stats: ScanStats::default(), block_use: BlockUse::Keep }
+        let (stats, block_use) = (ScanStats::default(), BlockUse::Keep);
+        Self { reader, current: None, stats, block_use, ahead: ReadAhead::default() }
     }
 
     /// The same, with another use of the blocks that it reads than [`BlockUse::Keep`].
@@ -254,12 +257,12 @@ impl HFileScanner {
         &mut self,
         find: impl FnOnce(&mut Blocks<'_>) -> Result<Option<Current>>,
     ) -> Result<bool> {
-        let Self { reader, current, stats, block_use } = self;
+        let Self { reader, current, stats, block_use, ahead } = self;
         *current = None;
         let Some(index) = reader.index() else {
             return Ok(false);
         };
-        let mut blocks = Blocks { reader, index, block_use: *block_use, entered: 0 };
+        let mut blocks = Blocks { reader, index, block_use: *block_use, ahead, entered: 0 };
         let found = find(&mut blocks);
         stats.blocks_read += blocks.entered;
         *current = found?;
@@ -277,6 +280,7 @@ struct Blocks<'a> {
     reader: &'a HFileReader,
     index: &'a DataIndex,
     block_use: BlockUse,
+    ahead: &'a mut ReadAhead,
     entered: u64,
 }
 
@@ -301,6 +305,10 @@ impl Blocks<'_> {
             Direction::Forward => self.index.next(file, position)?,
             Direction::Reverse => self.index.previous(file, position)?,
         };
-        neighbor.map(|position| self.enter(position, direction)).transpose()
+        let Some(position) = neighbor else { return Ok(None) };
+        let (offset, size, _) = self.index.block(file, position)?;
+        let block = offset..offset.saturating_add(u64::from(size));
+        self.ahead.advance(file, block, direction);
+        self.enter(position, direction).map(Some)
     }
 }

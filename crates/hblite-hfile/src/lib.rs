@@ -69,6 +69,7 @@ mod invariants;
 mod open;
 mod options;
 mod point;
+mod read_ahead;
 mod reader;
 mod row_marks;
 mod row_prefixes;

@@ -84,6 +84,25 @@ impl BlockFile {
         bytes.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
     }
 
+    /// Hints that these bytes of a mapped file are going to be read.
+    pub(crate) fn request(&self, range: Range<u64>) {
+        if let Source::Mapped(bytes) = &self.source
+            && let (Ok(start), Ok(end)) = (range.start.try_into(), range.end.try_into())
+        {
+            bytes.request(start..end);
+        }
+    }
+
+    /// Whether a byte is in memory: reading it in place does not wait for the disk.
+    pub(crate) fn is_in_memory(&self, offset: u64) -> bool {
+        match &self.source {
+            Source::Mapped(bytes) => {
+                usize::try_from(offset).is_ok_and(|offset| bytes.is_in_memory(offset))
+            }
+            Source::Read(_) => true,
+        }
+    }
+
     /// Bytes before the trailer.
     pub(crate) fn end(&self) -> u64 {
         self.end
@@ -172,6 +191,10 @@ impl BlockFile {
         expected: &[BlockType],
         on_disk_size: Option<u32>,
     ) -> Result<(BlockHeader, Payload)> {
+        if let Some(size) = on_disk_size {
+            // Its checksums need all of it.
+            self.request(offset..offset.saturating_add(u64::from(size)));
+        }
         let (header, block) = self.block(offset, on_disk_size)?;
         self.payload(offset, expected, &header, block, true)
     }
@@ -211,6 +234,7 @@ impl BlockFile {
     /// Verifies the checksums of the block at `offset`, whatever its type. Returns its header.
     pub(crate) fn verify(&self, offset: u64) -> Result<BlockHeader> {
         let (header, block) = self.block(offset, None)?;
+        self.request(offset..offset.saturating_add(block.len() as u64));
         verify_checksums(&header, &block).map_err(|damage| self.corrupt(offset, &damage))?;
         Ok(header)
     }

@@ -1,0 +1,118 @@
+//! Asks for the blocks that a scan of a mapped file is going to read.
+//!
+//! The operating system reads nothing ahead (see `mapping.rs` of `hblite-env`), so a scan asks for
+//! windows of the file that grow as it continues. Where a window is in memory already, which takes a
+//! fraction of a microsecond to find out, there is nothing to ask for.
+
+use std::ops::Range;
+
+use hblite_model::Direction;
+
+use crate::block::BlockFile;
+
+/// The first window. A scan that ends in its second block has asked for a few blocks too many.
+const WINDOW_MIN: u64 = 256 << 10;
+/// The largest window: half a millisecond of a fast disk, and enough to keep a slow one busy.
+const WINDOW_MAX: u64 = 2 << 20;
+
+/// What one scan has asked for.
+#[derive(Debug)]
+pub(crate) struct ReadAhead {
+    covered: Range<u64>,
+    window: u64,
+}
+
+impl Default for ReadAhead {
+    fn default() -> Self {
+        Self { covered: 0..0, window: WINDOW_MIN }
+    }
+}
+
+impl ReadAhead {
+    /// The scan steps into the next block of its direction, which has this range of the file.
+    #[inline]
+    pub(crate) fn advance(&mut self, file: &BlockFile, block: Range<u64>, direction: Direction) {
+        if let Some(range) = self.next(&block, direction, file.end())
+            && !(file.is_in_memory(range.start) && file.is_in_memory(range.end - 1))
+        {
+            file.request(range);
+        }
+    }
+
+    /// The next window, if the scan comes near the end of what is covered.
+    fn next(&mut self, block: &Range<u64>, direction: Direction, end: u64) -> Option<Range<u64>> {
+        let is_covered = self.covered.contains(&block.start);
+        let margin = self.window / 2;
+        let window = if direction.is_reverse() {
+            let lowest = block.start.saturating_sub(margin);
+            if is_covered && self.covered.start <= lowest {
+                return None;
+            }
+            let high = if is_covered { self.covered.start } else { block.end };
+            high.saturating_sub(self.window)..high
+        } else {
+            let highest = block.end.saturating_add(margin).min(end);
+            if is_covered && self.covered.end >= highest {
+                return None;
+            }
+            let low = if is_covered { self.covered.end } else { block.start };
+            low..low.saturating_add(self.window).max(block.end).min(end)
+        };
+        self.covered = if is_covered {
+            self.covered.start.min(window.start)..self.covered.end.max(window.end)
+        } else {
+            window.clone()
+        };
+        self.window = (self.window * 2).min(WINDOW_MAX);
+        (!window.is_empty()).then_some(window)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BLOCK: u64 = 64 << 10;
+    const END: u64 = 100 * BLOCK + 5;
+
+    /// The windows of a scan over these blocks.
+    fn windows(blocks: impl Iterator<Item = u64>, direction: Direction) -> Vec<Range<u64>> {
+        let mut ahead = ReadAhead::default();
+        let block = |number: u64| number * BLOCK..((number + 1) * BLOCK).min(END);
+        blocks.filter_map(|number| ahead.next(&block(number), direction, END)).collect()
+    }
+
+    #[test]
+    fn windows_follow_each_other_grow_and_are_ahead_of_the_scan() {
+        let forward = windows(1..=100, Direction::Forward);
+        assert_eq!(forward[0], BLOCK..5 * BLOCK);
+        assert!(forward.windows(2).all(|pair| pair[0].end == pair[1].start), "{forward:?}");
+        assert_eq!(forward.last().unwrap().end, END);
+        assert_eq!(forward[4].end - forward[4].start, WINDOW_MAX);
+
+        let reverse = windows((0..100).rev(), Direction::Reverse);
+        assert_eq!(reverse[0], 96 * BLOCK..100 * BLOCK);
+        assert!(reverse.windows(2).all(|pair| pair[0].start == pair[1].end), "{reverse:?}");
+        assert_eq!(reverse.last().unwrap().start, 0);
+    }
+
+    #[test]
+    fn a_scan_that_is_elsewhere_begins_anew() {
+        let found = windows([1, 60, 3].into_iter(), Direction::Forward);
+        let starts: Vec<u64> = found.iter().map(|window| window.start / BLOCK).collect();
+        assert_eq!(starts, [1, 60, 3]);
+        let huge = 0..10 * WINDOW_MAX;
+        let window = ReadAhead::default().next(&huge, Direction::Forward, 20 * WINDOW_MAX);
+        assert_eq!(window, Some(huge), "a block is asked for as a whole");
+    }
+
+    #[test]
+    fn numbers_of_a_damaged_file_do_no_harm() {
+        let mut ahead = ReadAhead::default();
+        for direction in [Direction::Forward, Direction::Reverse] {
+            for block in [u64::MAX - 5..u64::MAX, 0..0, 7..u64::MAX] {
+                let _ = ahead.next(&block, direction, END);
+            }
+        }
+    }
+}
