@@ -16,7 +16,7 @@ pub(crate) struct Reader<'a> {
     versions: u32,
     /// Versions of the current column that may still follow.
     versions_left: u32,
-    value_min: &'a [u8],
+    value_min: Option<&'a [u8]>,
     /// Key of the first entry of the column, or of the last entry in reverse.
     last: Vec<u8>,
     /// Value of the last entry, in reverse.
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         self.versions_left -= 1;
-        if value < self.value_min {
+        if is_lower(value, self.value_min) {
             return Ok(());
         }
         emit(self.tally, &mut self.scratch, key, self.row_size, value)
@@ -119,11 +119,19 @@ impl<'a> Reader<'a> {
     #[inline]
     fn emit_last(&mut self) -> Result<()> {
         let value = self.last_value.as_slice();
-        if self.last.is_empty() || is_marker(&self.last) || value < self.value_min {
+        if self.last.is_empty() || is_marker(&self.last) || is_lower(value, self.value_min) {
             return Ok(());
         }
         emit(self.tally, &mut self.scratch, &self.last, self.row_size, value)
     }
+}
+
+/// Whether a value is below a bound, if there is one.
+#[inline]
+fn is_lower(value: &[u8], min: Option<&[u8]>) -> bool {
+    // Without a bound nothing is compared: libc is slow to find that an empty slice is lower, since
+    // its address is not mapped.
+    min.is_some_and(|min| value < min)
 }
 
 /// Puts the newest version of one column into a tally, unless it is a delete marker.

@@ -39,14 +39,14 @@ pub(crate) struct Span<'a> {
     pub(crate) versions: u32,
     /// Where to; a single row or column is read forward.
     pub(crate) direction: Direction,
-    /// Cells with a lower value are not returned; empty for all cells.
-    pub(crate) value_min: &'a [u8],
+    /// Cells with a lower value are not returned.
+    pub(crate) value_min: Option<&'a [u8]>,
 }
 
 impl<'a> Span<'a> {
     /// The newest version of each column of all rows.
     pub(crate) fn whole(direction: Direction) -> Self {
-        Self { part: Part::All, rows: usize::MAX, versions: 1, direction, value_min: &[] }
+        Self { part: Part::All, rows: usize::MAX, versions: 1, direction, value_min: None }
     }
 
     /// The newest version of each column of `rows` rows from `start` on.

@@ -147,7 +147,7 @@ fn delete_marker_hides_what_is_older() {
 fn lower_values_do_not_pass() {
     let mut entries: Vec<Entry<'_>> = vec![(key(b"a", 1), b"4"), (key(b"b", 1), b"6")];
     let answer = expected(&[(b"b", 1, b"6")]);
-    let span = |direction| Span { value_min: b"5", ..Span::whole(direction) };
+    let span = |direction| Span { value_min: Some(b"5"), ..Span::whole(direction) };
     assert_eq!(read(span(Direction::Forward), &entries), answer);
     entries.reverse();
     assert_eq!(read(span(Direction::Reverse), &entries), answer);

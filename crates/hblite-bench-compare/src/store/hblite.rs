@@ -136,8 +136,8 @@ impl Store for OpenHblite {
         if let Ok(rows) = u32::try_from(span.rows) {
             scan = scan.with_limit(rows);
         }
-        if !span.value_min.is_empty() {
-            let least = Comparator::binary(span.value_min);
+        if let Some(value_min) = span.value_min {
+            let least = Comparator::binary(value_min);
             scan = scan.with_filter(Filter::value(CompareOperator::GreaterOrEqual, least));
         }
         self.scan(&scan, tally)

@@ -103,7 +103,7 @@ pub(super) fn scan_full_reverse(contestant: &mut Contestant, task: &mut Task<'_>
 pub(super) fn scan_value_filter(contestant: &mut Contestant, task: &mut Task<'_>) -> Result<()> {
     let is_kept = |number: &u64| SampleCell::of(*number).value() >= VALUE_MIN;
     let expected = Tally::of(task.rows.sorted().filter(is_kept));
-    let span = Span { value_min: VALUE_MIN, ..Span::whole(Direction::Forward) };
+    let span = Span { value_min: Some(VALUE_MIN), ..Span::whole(Direction::Forward) };
     full_scans(contestant, "scan_value_filter", span, expected, task)
 }
 

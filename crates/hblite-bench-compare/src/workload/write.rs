@@ -117,9 +117,6 @@ pub(super) fn put_batches(contestant: &mut Contestant, task: &mut Task<'_>) -> R
     check_all(&*store, workload, task.rows)?;
     contestant.main = Some(store);
     contestant.state = State::Flushed;
-    if !task.args.wants("put") {
-        return Ok(());
-    }
     (task.record)(put)?;
     (task.record)(flush)?;
     (task.record)(disk)?;
