@@ -14,7 +14,7 @@ use crate::rows::Rows;
 use crate::store::{Direction, Opening, Result, Span};
 
 /// They fit into a write buffer that holds everything.
-const ROWS_MAX: u64 = 1_000_000;
+const ROWS_MAX: u64 = 250_000;
 const KEPT_EVERY: usize = 10;
 const SCANS: usize = 3;
 

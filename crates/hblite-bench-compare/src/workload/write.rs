@@ -53,11 +53,11 @@ pub(super) fn put_single(contestant: &mut Contestant, task: &mut Task<'_>) -> Re
     put_into_fresh_store(contestant, &RANDOM_SINGLE, rows, task)
 }
 
-/// The same by two threads.
+/// A quarter of the cells in the same way, by two threads.
 pub(super) fn put_single_2_threads(contestant: &mut Contestant, task: &mut Task<'_>) -> Result<()> {
     let workload = &name_for_threads(RANDOM_SINGLE.workload, 2);
     let puts = Puts { workload, threads: 2, ..RANDOM_SINGLE };
-    let rows = Rows::new(task.args.cells / 2);
+    let rows = Rows::new(task.args.cells / 4);
     put_into_fresh_store(contestant, &puts, rows, task)
 }
 
