@@ -30,7 +30,8 @@ pub(crate) fn measure<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Clocks)
     Ok((answer, Clocks { wall, cpu }))
 }
 
-fn process_cpu() -> Duration {
+/// CPU time of all threads of this process so far.
+pub(crate) fn process_cpu() -> Duration {
     let spent = clock_gettime(ClockId::ProcessCPUTime);
     let seconds = u64::try_from(spent.tv_sec).unwrap_or_default();
     let nanos = u32::try_from(spent.tv_nsec).unwrap_or_default();

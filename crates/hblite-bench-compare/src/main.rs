@@ -5,16 +5,19 @@
 //! README.md.
 //!
 //! ```text
-//! args ─ main ─ workload/ (write, read, open, recover) ─ store/ (one file per store) ─ codec
-//!                   │                                        cells: what is written and expected
-//!                   └─ clocks, report
+//! args ─ main ─ workload/ (a file per kind) ─ store/ (a file per store) ─ codec/
+//!                   │                               rows, cells: what is written and expected
+//!                   └─ clocks, process, latencies, report
 //! ```
 
 mod args;
 mod cells;
 mod clocks;
 mod codec;
+mod latencies;
+mod process;
 mod report;
+mod rows;
 mod store;
 mod workload;
 
@@ -23,15 +26,16 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use args::{Args, USAGE};
-use cells::Rows;
 use codec::Result;
 use report::{Clock, Sample};
-use workload::{Contestant, FILL_COMMAND, Task};
+use rows::Rows;
+use workload::{Contestant, FILL_COMMAND, MEMORY_COMMAND, Task};
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1).peekable();
     let ended = match words.peek().map(String::as_str) {
         Some(FILL_COMMAND) => workload::fill_and_wait(words.skip(1)),
+        Some(MEMORY_COMMAND) => workload::get_and_report(words.skip(1)),
         Some("--help" | "-h") => {
             print!("{USAGE}");
             Ok(())
@@ -64,8 +68,12 @@ fn compare(args: &Args) -> Result<()> {
             Ok(())
         };
         contestants.iter_mut().for_each(|contestant| contestant.round = round);
-        let mut task = Task { args, rows: &rows, record: &mut record };
-        workload::round(&mut contestants, &mut task)?;
+        let mut task = Task { args, rows, record: &mut record };
+        // The stores that do each step in turn.
+        let together = if args.is_one_at_a_time { 1 } else { contestants.len().max(1) };
+        for group in contestants.chunks_mut(together) {
+            workload::round(group, &mut task)?;
+        }
     }
     println!("{}", report::heading(args.cells, args.rounds, &samples));
     println!("By the wall clock:\n\n{}", report::table(&samples, Clock::Wall));

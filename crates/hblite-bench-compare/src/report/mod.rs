@@ -22,8 +22,8 @@ pub(crate) enum Unit {
     PerSecond(&'static str),
     /// Milliseconds; less is better.
     Milliseconds,
-    /// Bytes on disk per byte of raw cells; less is better.
-    PerRawByte,
+    /// An amount in this unit, which has no clock; less is better.
+    Amount(&'static str),
 }
 
 impl Unit {
@@ -31,7 +31,7 @@ impl Unit {
         match self {
             Self::PerSecond(what) => format!("{what}/s"),
             Self::Milliseconds => "ms".to_owned(),
-            Self::PerRawByte => "B per raw B".to_owned(),
+            Self::Amount(name) => name.to_owned(),
         }
     }
 
@@ -39,7 +39,7 @@ impl Unit {
     fn ratio(self, mine: f64, theirs: f64) -> f64 {
         match self {
             Self::PerSecond(_) => mine / theirs,
-            Self::Milliseconds | Self::PerRawByte => theirs / mine,
+            Self::Milliseconds | Self::Amount(_) => theirs / mine,
         }
     }
 }
@@ -55,21 +55,22 @@ pub(crate) struct Sample {
     pub(crate) round: u32,
     /// What is counted.
     pub(crate) unit: Unit,
-    /// The figure by the wall clock.
+    /// The figure by the wall clock, or the amount.
     pub(crate) wall: f64,
-    /// The figure by the CPU clock.
-    pub(crate) cpu: f64,
+    /// The figure by the CPU clock; none for an amount.
+    pub(crate) cpu: Option<f64>,
     /// Load average when it was taken.
     pub(crate) load: Option<f64>,
 }
 
 impl Sample {
     /// `count` operations that took this long.
-    pub(crate) fn figures(unit: Unit, count: u64, clocks: Clocks) -> (f64, f64) {
+    pub(crate) fn figures(unit: Unit, count: u64, clocks: Clocks) -> (f64, Option<f64>) {
         let (wall, cpu) = (clocks.wall.as_secs_f64(), clocks.cpu.as_secs_f64());
         match unit {
-            Unit::PerSecond(_) => (count as f64 / wall, count as f64 / cpu.max(1e-9)),
-            Unit::Milliseconds | Unit::PerRawByte => (wall * 1e3, cpu * 1e3),
+            Unit::PerSecond(_) => (count as f64 / wall, Some(count as f64 / cpu.max(1e-9))),
+            Unit::Milliseconds => (wall * 1e3, Some(cpu * 1e3)),
+            Unit::Amount(_) => (wall, None),
         }
     }
 
@@ -89,9 +90,10 @@ impl Sample {
 
 impl fmt::Display for Sample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (wall, cpu) = (figure(self.wall), figure(self.cpu));
-        let (workload, store, unit) = (&self.workload, self.store, self.unit.name());
-        write!(f, "{} {workload:28} {store:12} {wall:>8} {unit} (CPU {cpu})", self.round)
+        let (wall, unit) = (figure(self.wall), self.unit.name());
+        let (workload, store) = (&self.workload, self.store);
+        write!(f, "{} {workload:28} {store:12} {wall:>8} {unit}", self.round)?;
+        self.cpu.map_or(Ok(()), |cpu| write!(f, " (CPU {})", figure(cpu)))
     }
 }
 
@@ -164,8 +166,11 @@ impl<'a> Line<'a> {
         let mut unit = None;
         for sample in samples.iter().filter(|sample| sample.workload == workload) {
             let figure = match clock {
-                Clock::Wall => sample.wall,
+                Clock::Wall => Some(sample.wall),
                 Clock::Cpu => sample.cpu,
+            };
+            let Some(figure) = figure else {
+                continue;
             };
             figures.entry(sample.store).or_default().push(figure);
             unit = Some(sample.unit);
@@ -176,14 +181,17 @@ impl<'a> Line<'a> {
 
     fn best(&self, is_peer: impl Fn(&str) -> bool) -> Option<(&'a str, f64)> {
         let peers = self.medians.iter().filter(|(store, _)| is_peer(store));
-        let best = peers.max_by(|one, other| self.unit.ratio(*one.1, *other.1).total_cmp(&1.0));
+        let best = peers.max_by(|one, other| match self.unit {
+            Unit::PerSecond(_) => one.1.total_cmp(other.1),
+            Unit::Milliseconds | Unit::Amount(_) => other.1.total_cmp(one.1),
+        });
         best.map(|(store, figure)| (*store, *figure))
     }
 
     fn to_rocksdb(&self) -> String {
         let subject = self.medians.get(SUBJECT);
         match (subject, self.best(|store| store.starts_with(ROCKSDB))) {
-            (Some(mine), Some((_, theirs))) => format!("{:.2}", self.unit.ratio(*mine, theirs)),
+            (Some(mine), Some((_, theirs))) => self.ratio(*mine, theirs),
             _ => "–".to_owned(),
         }
     }
@@ -192,10 +200,16 @@ impl<'a> Line<'a> {
         let subject = self.medians.get(SUBJECT);
         match (subject, self.best(|store| !store.starts_with(SUBJECT))) {
             (Some(mine), Some((store, theirs))) => {
-                format!("{:.2} ({store})", self.unit.ratio(*mine, theirs))
+                format!("{} ({store})", self.ratio(*mine, theirs))
             }
             _ => "–".to_owned(),
         }
+    }
+
+    /// How much better `mine` is; amounts may be zero, and then nothing can be said.
+    fn ratio(&self, mine: f64, theirs: f64) -> String {
+        let ratio = self.unit.ratio(mine, theirs);
+        if ratio.is_finite() { format!("{ratio:.2}") } else { "–".to_owned() }
     }
 }
 
@@ -228,6 +242,7 @@ fn figure(value: f64) -> String {
         v if v >= 99.5 => format!("{v:.0}"),
         v if v >= 9.95 => format!("{v:.1}"),
         v if v >= 0.1 => format!("{v:.2}"),
+        0.0 => "0".to_owned(),
         v => format!("{v:.4}"),
     }
 }

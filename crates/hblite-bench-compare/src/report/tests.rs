@@ -3,7 +3,8 @@
 use super::*;
 
 fn sample(workload: &str, store: &'static str, round: u32, unit: Unit, wall: f64) -> Sample {
-    Sample { workload: workload.to_owned(), store, round, unit, wall, cpu: wall * 2.0, load: None }
+    let cpu = (!matches!(unit, Unit::Amount(_))).then_some(wall * 2.0);
+    Sample { workload: workload.to_owned(), store, round, unit, wall, cpu, load: None }
 }
 
 #[test]
@@ -26,6 +27,19 @@ fn table_gives_medians_and_ratios() {
 ";
     assert_eq!(table(&samples, Clock::Wall), expected);
     assert!(table(&samples, Clock::Cpu).contains("| 200 | 400 | 1.60k | 800 | 2.00 |"));
+}
+
+#[test]
+fn amounts_have_no_clock_and_may_be_zero() {
+    let unit = Unit::Amount("KiB");
+    let samples: Vec<Sample> = [("rocksdb", 0.0), ("lmdb", 3.0), ("hblite", 1.5)]
+        .map(|(store, wall)| sample("read", store, 1, unit, wall))
+        .into();
+    let row = "| read | KiB | 0 | 3.00 | 1.50 | 0.00 | 0.00 (rocksdb) |";
+    assert!(table(&samples, Clock::Wall).contains(row), "{}", table(&samples, Clock::Wall));
+    assert!(!table(&samples, Clock::Cpu).contains("KiB"));
+    let samples = [sample("read", "lmdb", 1, unit, 3.0), sample("read", "hblite", 1, unit, 0.0)];
+    assert!(table(&samples, Clock::Wall).contains("| 3.00 | 0 | – | – (lmdb) |"));
 }
 
 #[test]

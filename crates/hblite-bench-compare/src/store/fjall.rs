@@ -2,19 +2,21 @@
 //!
 //! A get is a range that starts at the column and ends after its first entry.
 
-use std::ops::Bound;
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use fjall::compaction::filter::{
+    CompactionFilter, CompactionFilterResult, Context, Factory, ItemAccessor, Verdict,
+};
 use fjall::config::{BlockSizePolicy, CompressionPolicy};
 use fjall::{CompressionType, Database, Guard, Keyspace, KeyspaceCreateOptions, PersistMode};
 
-use super::{
-    BLOCK_SIZE_BYTES, CACHE_SIZE_BYTES, Direction, Durability, Engine, Opening, Result, Span, Store,
-};
-use crate::cells::{Row, SampleCell, Tally};
-use crate::codec::{self, NewestVersions};
+use super::{BLOCK_SIZE_BYTES, Direction, Durability, Engine, Opening, Result, Span, Store};
+use crate::cells::{Qualifier, SampleCell, Tally};
+use crate::codec::{self, Reader, Sweep};
+use crate::rows::Row;
 
 const WORKERS: usize = 2;
 const JOURNAL_MAX_BYTES: u64 = 512 << 20;
@@ -32,11 +34,16 @@ impl Engine for Fjall {
     }
 
     fn open(&self, dir: &Path, opening: Opening) -> Result<Box<dyn Store>> {
-        let db = Database::builder(dir)
-            .cache_size(CACHE_SIZE_BYTES as u64)
+        let mut builder = Database::builder(dir)
+            .cache_size(opening.cache_bytes as u64)
             .worker_threads(WORKERS)
-            .max_journaling_size(JOURNAL_MAX_BYTES)
-            .open()?;
+            .max_journaling_size(JOURNAL_MAX_BYTES);
+        if opening.drops_markers {
+            let sweeps: Arc<dyn Factory> = Arc::new(Sweeps);
+            builder =
+                builder.with_compaction_filter_factories(Arc::new(move |_| Some(sweeps.clone())));
+        }
+        let db = builder.open()?;
         let compression =
             if self.is_compressed { CompressionType::Lz4 } else { CompressionType::None };
         let cells = db.keyspace("cells", || {
@@ -70,13 +77,13 @@ impl Store for OpenFjall {
     fn put(&self, cells: &[SampleCell]) -> Result<()> {
         let mut key = codec::key_buffer();
         if let [cell] = cells {
-            codec::encode_put(&mut key, &cell.row, cell.timestamp);
-            self.cells.insert(key.as_slice(), cell.value.as_slice())?;
+            codec::encode(&mut key, cell);
+            self.cells.insert(key.as_slice(), cell.value())?;
         } else {
             let mut batch = self.db.batch();
             for cell in cells {
-                codec::encode_put(&mut key, &cell.row, cell.timestamp);
-                batch.insert(&self.cells, key.as_slice(), cell.value.as_slice());
+                codec::encode(&mut key, cell);
+                batch.insert(&self.cells, key.as_slice(), cell.value());
             }
             batch.commit()?;
         }
@@ -86,9 +93,9 @@ impl Store for OpenFjall {
         }
     }
 
-    fn get(&self, row: &Row, tally: &mut Tally) -> Result<()> {
+    fn get(&self, row: &Row, qualifier: &Qualifier, tally: &mut Tally) -> Result<()> {
         let (mut column, mut end) = (codec::key_buffer(), codec::key_buffer());
-        codec::encode_column(&mut column, row);
+        codec::encode_column(&mut column, row, qualifier);
         codec::encode_row_end(&mut end, row);
         if let Some(entry) = self.cells.range(column.as_slice()..end.as_slice()).next() {
             let (key, value) = entry.into_inner()?;
@@ -97,20 +104,12 @@ impl Store for OpenFjall {
         Ok(())
     }
 
-    fn scan(&self, span: Span<'_>, tally: &mut Tally) -> Result<()> {
-        let mut bound = codec::key_buffer();
-        match (span.start, span.direction) {
-            (None, Direction::Forward) => read(self.cells.iter(), span, tally),
-            (None, Direction::Reverse) => read(self.cells.iter().rev(), span, tally),
-            (Some(row), Direction::Forward) => {
-                codec::encode_row_start(&mut bound, row);
-                read(self.cells.range(bound.as_slice()..), span, tally)
-            }
-            (Some(row), Direction::Reverse) => {
-                codec::encode_row_end(&mut bound, row);
-                let range = (Bound::Unbounded, Bound::Excluded(bound.as_slice()));
-                read(self.cells.range::<&[u8], _>(range).rev(), span, tally)
-            }
+    fn read(&self, span: Span<'_>, tally: &mut Tally) -> Result<()> {
+        let bounds = span.bounds();
+        let entries = self.cells.range::<&[u8], _>(bounds.as_range());
+        match span.direction {
+            Direction::Forward => pass(entries, span, tally),
+            Direction::Reverse => pass(entries.rev(), span, tally),
         }
     }
 
@@ -130,15 +129,42 @@ impl Store for OpenFjall {
         self.wait_until_idle();
         Ok(())
     }
+
+    fn drop_markers(&self) -> Result<()> {
+        self.settle()
+    }
 }
 
-fn read(entries: impl Iterator<Item = Guard>, span: Span<'_>, tally: &mut Tally) -> Result<()> {
-    let mut filter = NewestVersions::new(tally, span.direction, span.rows);
+fn pass(entries: impl Iterator<Item = Guard>, span: Span<'_>, tally: &mut Tally) -> Result<()> {
+    let mut reader = Reader::new(span, tally);
     for entry in entries {
         let (key, value) = entry.into_inner()?;
-        if !filter.push(&key, &value)? {
+        if !reader.push(&key, &value)? {
             break;
         }
     }
-    filter.finish()
+    reader.finish()
+}
+
+/// Makes the filter of each compaction.
+struct Sweeps;
+
+impl Factory for Sweeps {
+    fn name(&self) -> &str {
+        "sweep"
+    }
+
+    fn make_filter(&self, _: &Context) -> Box<dyn CompactionFilter> {
+        Box::new(SweepFilter(Sweep::default()))
+    }
+}
+
+/// Drops delete markers and what they hide, where nothing older can be left.
+struct SweepFilter(Sweep);
+
+impl CompactionFilter for SweepFilter {
+    fn filter_item(&mut self, item: ItemAccessor<'_>, context: &Context) -> CompactionFilterResult {
+        let is_dropped = context.is_last_level && self.0.drops(item.key());
+        Ok(if is_dropped { Verdict::Remove } else { Verdict::Keep })
+    }
 }

@@ -5,13 +5,15 @@
 
 use std::path::Path;
 
+use hblite::filter::{Comparator, CompareOperator, Filter};
 use hblite::{
-    ColumnFamilyDescriptor, Compression, Connection, EngineOptions, Get, Options, Put, Scan, Table,
-    TableDescriptor, TableName,
+    ColumnFamilyDescriptor, Compression, Connection, Delete, EngineOptions, Get, Options, Put,
+    Scan, Table, TableDescriptor, TableName,
 };
 
-use super::{Direction, Durability, Engine, Opening, Result, Span, Store};
-use crate::cells::{FAMILY, QUALIFIER, Row, SampleCell, Tally};
+use super::{Direction, Durability, Engine, Opening, Part, Result, Span, Store};
+use crate::cells::{CellKind, FAMILY, Qualifier, SampleCell, Tally};
+use crate::rows::Row;
 
 const TABLE: &str = "cells";
 const BLOCK_SIZE_BYTES: u32 = 16 << 10;
@@ -39,7 +41,9 @@ impl Engine for Hblite {
         let name: TableName = TABLE.parse()?;
         let admin = connection.admin();
         if !admin.table_exists(&name)? {
-            let family = ColumnFamilyDescriptor::new(FAMILY).with_block_size(BLOCK_SIZE_BYTES);
+            let family = ColumnFamilyDescriptor::new(FAMILY)
+                .with_block_size(BLOCK_SIZE_BYTES)
+                .with_versions(opening.versions);
             let family = match self.is_compressed {
                 true => family.with_compression(Compression::Lz4),
                 false => family,
@@ -67,37 +71,25 @@ struct OpenHblite {
 impl OpenHblite {
     fn put_of(&self, cell: &SampleCell) -> Put {
         Put::new(cell.row)
-            .add_at(FAMILY, QUALIFIER, cell.timestamp, cell.value)
+            .add_at(FAMILY, cell.qualifier, cell.timestamp, cell.value())
             .with_durability(self.durability)
     }
-}
 
-impl Store for OpenHblite {
-    fn put(&self, cells: &[SampleCell]) -> Result<()> {
-        if let [cell] = cells {
-            return Ok(self.table.put(&self.put_of(cell))?);
-        }
-        let puts: Vec<Put> = cells.iter().map(|cell| self.put_of(cell)).collect();
-        Ok(self.table.put_all(&puts)?)
+    fn delete_of(&self, cell: &SampleCell) -> Delete {
+        Delete::new(cell.row)
+            .columns_at(FAMILY, cell.qualifier, cell.timestamp)
+            .with_durability(self.durability)
     }
 
-    fn get(&self, row: &Row, tally: &mut Tally) -> Result<()> {
-        let found = self.table.get(&Get::new(row).with_column(FAMILY, QUALIFIER))?;
-        for cell in found.cells() {
+    fn get_cells(&self, get: &Get, tally: &mut Tally) -> Result<()> {
+        for cell in self.table.get(get)?.cells() {
             tally.add(cell.row(), cell.qualifier(), cell.timestamp(), cell.value());
         }
         Ok(())
     }
 
-    fn scan(&self, span: Span<'_>, tally: &mut Tally) -> Result<()> {
-        let mut scan = Scan::new().with_reversed(span.direction == Direction::Reverse);
-        if let Some(row) = span.start {
-            scan = scan.with_start_row(row);
-        }
-        if let Ok(rows) = u32::try_from(span.rows) {
-            scan = scan.with_limit(rows);
-        }
-        let mut scanner = self.table.scan(&scan)?;
+    fn scan(&self, scan: &Scan, tally: &mut Tally) -> Result<()> {
+        let mut scanner = self.table.scan(scan)?;
         if !self.scans_rows {
             return Ok(scanner.for_each_cell(|cell| {
                 tally.add(cell.row(), cell.qualifier(), cell.timestamp(), cell.value());
@@ -109,6 +101,46 @@ impl Store for OpenHblite {
             }
         }
         Ok(())
+    }
+}
+
+impl Store for OpenHblite {
+    fn put(&self, cells: &[SampleCell]) -> Result<()> {
+        if cells.iter().any(|cell| cell.kind == CellKind::Marker) {
+            let deletes: Vec<Delete> = cells.iter().map(|cell| self.delete_of(cell)).collect();
+            return Ok(self.table.delete_all(&deletes)?);
+        }
+        if let [cell] = cells {
+            return Ok(self.table.put(&self.put_of(cell))?);
+        }
+        let puts: Vec<Put> = cells.iter().map(|cell| self.put_of(cell)).collect();
+        Ok(self.table.put_all(&puts)?)
+    }
+
+    fn get(&self, row: &Row, qualifier: &Qualifier, tally: &mut Tally) -> Result<()> {
+        self.get_cells(&Get::new(row).with_column(FAMILY, qualifier), tally)
+    }
+
+    fn read(&self, span: Span<'_>, tally: &mut Tally) -> Result<()> {
+        let mut scan = Scan::new().with_reversed(span.direction == Direction::Reverse);
+        match span.part {
+            Part::All => {}
+            Part::From(row) => scan = scan.with_start_row(row),
+            Part::Row(row) => return self.get_cells(&Get::new(row), tally),
+            Part::Column(row, qualifier) => {
+                let get = Get::new(row).with_column(FAMILY, qualifier);
+                let versions = i32::try_from(span.versions)?;
+                return self.get_cells(&get.with_versions(versions), tally);
+            }
+        }
+        if let Ok(rows) = u32::try_from(span.rows) {
+            scan = scan.with_limit(rows);
+        }
+        if let Some(value_min) = span.value_min {
+            let least = Comparator::binary(value_min);
+            scan = scan.with_filter(Filter::value(CompareOperator::GreaterOrEqual, least));
+        }
+        self.scan(&scan, tally)
     }
 
     fn secure(&self) -> Result<()> {
@@ -126,5 +158,9 @@ impl Store for OpenHblite {
     fn settle(&self) -> Result<()> {
         self.flush()?;
         Ok(self.connection.admin().major_compact_table(&self.name)?)
+    }
+
+    fn drop_markers(&self) -> Result<()> {
+        self.settle()
     }
 }

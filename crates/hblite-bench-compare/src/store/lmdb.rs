@@ -3,17 +3,17 @@
 //! LMDB has no log: puts that need not survive a machine crash use `NO_SYNC`. They survive the
 //! process, but a machine crash may then corrupt the file.
 
-use std::ops::Bound;
 use std::path::Path;
 
 use heed::types::Bytes;
-use heed::{Env, EnvFlags, EnvOpenOptions, WithoutTls};
+use heed::{Env, EnvFlags, EnvOpenOptions, RwIter, WithoutTls};
 
 use super::{Direction, Durability, Engine, Opening, Result, Span, Store};
-use crate::cells::{Row, SampleCell, Tally};
-use crate::codec::{self, NewestVersions};
+use crate::cells::{Qualifier, SampleCell, Tally};
+use crate::codec::{self, Reader, Sweep};
+use crate::rows::Row;
 
-const MAP_SIZE_BYTES: usize = 40 << 30;
+const MAP_SIZE_BYTES: usize = 256 << 30;
 
 type Cells = heed::Database<Bytes, Bytes>;
 
@@ -69,15 +69,15 @@ impl Store for OpenLmdb {
         let mut transaction = self.env.write_txn()?;
         let mut key = codec::key_buffer();
         for cell in cells {
-            codec::encode_put(&mut key, &cell.row, cell.timestamp);
-            self.cells.put(&mut transaction, &key, &cell.value)?;
+            codec::encode(&mut key, cell);
+            self.cells.put(&mut transaction, &key, cell.value())?;
         }
         Ok(transaction.commit()?)
     }
 
-    fn get(&self, row: &Row, tally: &mut Tally) -> Result<()> {
+    fn get(&self, row: &Row, qualifier: &Qualifier, tally: &mut Tally) -> Result<()> {
         let mut column = codec::key_buffer();
-        codec::encode_column(&mut column, row);
+        codec::encode_column(&mut column, row, qualifier);
         let transaction = self.env.read_txn()?;
         match self.cells.get_greater_than_or_equal_to(&transaction, &column)? {
             Some((key, value)) => codec::emit_if_in(tally, &column, key, value),
@@ -85,22 +85,13 @@ impl Store for OpenLmdb {
         }
     }
 
-    fn scan(&self, span: Span<'_>, tally: &mut Tally) -> Result<()> {
+    fn read(&self, span: Span<'_>, tally: &mut Tally) -> Result<()> {
         let transaction = self.env.read_txn()?;
-        let mut bound = codec::key_buffer();
-        match (span.start, span.direction) {
-            (None, Direction::Forward) => read(self.cells.iter(&transaction)?, span, tally),
-            (None, Direction::Reverse) => read(self.cells.rev_iter(&transaction)?, span, tally),
-            (Some(row), Direction::Forward) => {
-                codec::encode_row_start(&mut bound, row);
-                let range = (Bound::Included(bound.as_slice()), Bound::Unbounded);
-                read(self.cells.range(&transaction, &range)?, span, tally)
-            }
-            (Some(row), Direction::Reverse) => {
-                codec::encode_row_end(&mut bound, row);
-                let range = (Bound::Unbounded, Bound::Excluded(bound.as_slice()));
-                read(self.cells.rev_range(&transaction, &range)?, span, tally)
-            }
+        let bounds = span.bounds();
+        let range = bounds.as_range();
+        match span.direction {
+            Direction::Forward => pass(self.cells.range(&transaction, &range)?, span, tally),
+            Direction::Reverse => pass(self.cells.rev_range(&transaction, &range)?, span, tally),
         }
     }
 
@@ -115,19 +106,40 @@ impl Store for OpenLmdb {
     fn settle(&self) -> Result<()> {
         self.flush()
     }
+
+    fn drop_markers(&self) -> Result<()> {
+        let mut transaction = self.env.write_txn()?;
+        let mut entries = self.cells.iter_mut(&mut transaction)?;
+        let mut sweep = Sweep::default();
+        while let Some(entry) = entries.next() {
+            if sweep.drops(entry?.0) {
+                delete_current(&mut entries)?;
+            }
+        }
+        drop(entries);
+        transaction.commit()?;
+        self.flush()
+    }
 }
 
-fn read<'a>(
+#[expect(unsafe_code, reason = "an entry that is deleted must not be borrowed")]
+fn delete_current(entries: &mut RwIter<'_, Bytes, Bytes>) -> Result<()> {
+    // SAFETY: the caller keeps no key or value of this database.
+    unsafe { entries.del_current() }?;
+    Ok(())
+}
+
+fn pass<'a>(
     entries: impl Iterator<Item = heed::Result<(&'a [u8], &'a [u8])>>,
     span: Span<'_>,
     tally: &mut Tally,
 ) -> Result<()> {
-    let mut filter = NewestVersions::new(tally, span.direction, span.rows);
+    let mut reader = Reader::new(span, tally);
     for entry in entries {
         let (key, value) = entry?;
-        if !filter.push(key, value)? {
+        if !reader.push(key, value)? {
             break;
         }
     }
-    filter.finish()
+    reader.finish()
 }

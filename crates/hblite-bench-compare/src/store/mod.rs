@@ -13,11 +13,10 @@ mod rocksdb;
 
 use std::path::Path;
 
-use crate::cells::{Row, SampleCell, Tally};
-pub(crate) use crate::codec::{Direction, Result};
+use crate::cells::{Qualifier, SampleCell, Tally};
+pub(crate) use crate::codec::{Direction, Part, Result, Span};
+use crate::rows::Row;
 
-/// Bytes of block or page cache for each store that has one: more than the work needs.
-const CACHE_SIZE_BYTES: usize = 1 << 30;
 /// Bytes of unflushed cells at which a log-structured store starts to flush.
 const WRITE_BUFFER_BYTES: usize = 64 << 20;
 /// The same, when a workload wants everything to stay in the log.
@@ -39,34 +38,30 @@ pub(crate) enum Durability {
 pub(crate) struct Opening {
     /// The failure that each put survives.
     pub(crate) durability: Durability,
-    /// Flush nothing: written cells stay in the log and in memory.
+    /// Bytes of the block or page cache of the stores that have one, except hblite.
+    pub(crate) cache_bytes: usize,
+    /// Flush nothing until asked: written cells stay in the log and in memory.
     pub(crate) hold_in_log: bool,
+    /// Versions of a column to keep, for a store that drops others.
+    pub(crate) versions: u32,
+    /// Whether a full compaction drops delete markers and what they hide.
+    pub(crate) drops_markers: bool,
 }
 
 impl Opening {
-    /// Puts survive a process crash; flushes as usual.
-    pub(crate) const USUAL: Self = Self { durability: Durability::Process, hold_in_log: false };
+    /// Puts survive a process crash; flushes as usual; keeps the newest version.
+    pub(crate) fn usual(cache_bytes: usize) -> Self {
+        Self {
+            durability: Durability::Process,
+            cache_bytes,
+            hold_in_log: false,
+            versions: 1,
+            drops_markers: false,
+        }
+    }
 
     fn write_buffer_bytes(self) -> usize {
         if self.hold_in_log { WRITE_BUFFER_HOLD_BYTES } else { WRITE_BUFFER_BYTES }
-    }
-}
-
-/// A part of the rows, in one direction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Span<'a> {
-    /// The first row to return, or the one to start from in reverse; none for the very first.
-    pub(crate) start: Option<&'a Row>,
-    /// How many rows at most.
-    pub(crate) rows: usize,
-    /// Where to.
-    pub(crate) direction: Direction,
-}
-
-impl Span<'_> {
-    /// All rows.
-    pub(crate) fn whole(direction: Direction) -> Self {
-        Self { start: None, rows: usize::MAX, direction }
     }
 }
 
@@ -81,14 +76,14 @@ pub(crate) trait Engine: Sync {
 
 /// An open store. Dropping it closes it.
 pub(crate) trait Store: Send + Sync {
-    /// Writes cells in one operation: a put, or a batch of puts.
+    /// Writes cells in one operation: a put, or a batch of puts, or of delete markers.
     fn put(&self, cells: &[SampleCell]) -> Result<()>;
 
-    /// Puts the newest version of the row's one column into `tally`, if it exists.
-    fn get(&self, row: &Row, tally: &mut Tally) -> Result<()>;
+    /// Puts the newest version of the column into `tally`, if it exists.
+    fn get(&self, row: &Row, qualifier: &Qualifier, tally: &mut Tally) -> Result<()>;
 
-    /// Puts the newest version of each column in `span` into `tally`.
-    fn scan(&self, span: Span<'_>, tally: &mut Tally) -> Result<()>;
+    /// Puts the cells of `span` into `tally`: a scan, or a get of a row or of versions.
+    fn read(&self, span: Span<'_>, tally: &mut Tally) -> Result<()>;
 
     /// Does the minimum after which a process crash loses no acknowledged put.
     fn secure(&self) -> Result<()>;
@@ -98,6 +93,10 @@ pub(crate) trait Store: Send + Sync {
 
     /// Rewrites the files into the form that is fastest to read.
     fn settle(&self) -> Result<()>;
+
+    /// Removes delete markers and what they hide, with a full compaction where there is one. The
+    /// store was opened for it.
+    fn drop_markers(&self) -> Result<()>;
 }
 
 /// All stores, in the order of the report.

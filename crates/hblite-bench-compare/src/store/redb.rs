@@ -7,9 +7,10 @@ use std::path::Path;
 
 use redb::{AccessGuard, Database, ReadableDatabase, StorageError, TableDefinition};
 
-use super::{CACHE_SIZE_BYTES, Direction, Durability, Engine, Opening, Result, Span, Store};
-use crate::cells::{Row, SampleCell, Tally};
-use crate::codec::{self, NewestVersions};
+use super::{Direction, Durability, Engine, Opening, Result, Span, Store};
+use crate::cells::{Qualifier, SampleCell, Tally};
+use crate::codec::{self, Reader, Sweep};
+use crate::rows::Row;
 
 const FILE_NAME: &str = "cells.redb";
 const CELLS: TableDefinition<'static, &[u8], &[u8]> = TableDefinition::new("cells");
@@ -26,7 +27,7 @@ impl Engine for Redb {
         std::fs::create_dir_all(dir)?;
         let path = dir.join(FILE_NAME);
         let is_new = !path.exists();
-        let db = Database::builder().set_cache_size(CACHE_SIZE_BYTES).create(path)?;
+        let db = Database::builder().set_cache_size(opening.cache_bytes).create(path)?;
         let durability = match opening.durability {
             Durability::Process => redb::Durability::None,
             Durability::Machine => redb::Durability::Immediate,
@@ -52,8 +53,8 @@ impl OpenRedb {
             let mut table = transaction.open_table(CELLS)?;
             let mut key = codec::key_buffer();
             for cell in cells {
-                codec::encode_put(&mut key, &cell.row, cell.timestamp);
-                table.insert(key.as_slice(), cell.value.as_slice())?;
+                codec::encode(&mut key, cell);
+                table.insert(key.as_slice(), cell.value())?;
             }
         }
         Ok(transaction.commit()?)
@@ -65,9 +66,9 @@ impl Store for OpenRedb {
         self.commit(self.durability, cells)
     }
 
-    fn get(&self, row: &Row, tally: &mut Tally) -> Result<()> {
+    fn get(&self, row: &Row, qualifier: &Qualifier, tally: &mut Tally) -> Result<()> {
         let (mut column, mut end) = (codec::key_buffer(), codec::key_buffer());
-        codec::encode_column(&mut column, row);
+        codec::encode_column(&mut column, row, qualifier);
         codec::encode_row_end(&mut end, row);
         let table = self.db.begin_read()?.open_table(CELLS)?;
         if let Some(entry) = table.range(column.as_slice()..end.as_slice())?.next() {
@@ -77,20 +78,13 @@ impl Store for OpenRedb {
         Ok(())
     }
 
-    fn scan(&self, span: Span<'_>, tally: &mut Tally) -> Result<()> {
+    fn read(&self, span: Span<'_>, tally: &mut Tally) -> Result<()> {
         let table = self.db.begin_read()?.open_table(CELLS)?;
-        let mut bound = codec::key_buffer();
-        match (span.start, span.direction) {
-            (None, Direction::Forward) => read(table.range::<&[u8]>(..)?, span, tally),
-            (None, Direction::Reverse) => read(table.range::<&[u8]>(..)?.rev(), span, tally),
-            (Some(row), Direction::Forward) => {
-                codec::encode_row_start(&mut bound, row);
-                read(table.range(bound.as_slice()..)?, span, tally)
-            }
-            (Some(row), Direction::Reverse) => {
-                codec::encode_row_end(&mut bound, row);
-                read(table.range(..bound.as_slice())?.rev(), span, tally)
-            }
+        let bounds = span.bounds();
+        let entries = table.range::<&[u8]>(bounds.as_range())?;
+        match span.direction {
+            Direction::Forward => pass(entries, span, tally),
+            Direction::Reverse => pass(entries.rev(), span, tally),
         }
     }
 
@@ -105,21 +99,28 @@ impl Store for OpenRedb {
     fn settle(&self) -> Result<()> {
         self.secure()
     }
+
+    fn drop_markers(&self) -> Result<()> {
+        let transaction = self.db.begin_write()?;
+        let mut sweep = Sweep::default();
+        transaction.open_table(CELLS)?.retain(|key, _| !sweep.drops(key))?;
+        Ok(transaction.commit()?)
+    }
 }
 
 type Bytes<'a> = AccessGuard<'a, &'static [u8]>;
 
-fn read<'a>(
+fn pass<'a>(
     entries: impl Iterator<Item = std::result::Result<(Bytes<'a>, Bytes<'a>), StorageError>>,
     span: Span<'_>,
     tally: &mut Tally,
 ) -> Result<()> {
-    let mut filter = NewestVersions::new(tally, span.direction, span.rows);
+    let mut reader = Reader::new(span, tally);
     for entry in entries {
         let (key, value) = entry?;
-        if !filter.push(key.value(), value.value())? {
+        if !reader.push(key.value(), value.value())? {
             break;
         }
     }
-    filter.finish()
+    reader.finish()
 }

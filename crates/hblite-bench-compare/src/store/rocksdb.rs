@@ -4,19 +4,21 @@
 //! the column within its prefix. Level compaction with dynamic levels, four write buffers, two
 //! background jobs, format 6.
 
+use std::ffi::CStr;
 use std::path::Path;
 
+use rocksdb::compaction_filter::{CompactionFilter, Decision};
+use rocksdb::compaction_filter_factory::{CompactionFilterContext, CompactionFilterFactory};
 use rocksdb::{
     BlockBasedOptions, BottommostLevelCompaction, Cache, CompactOptions, DB, DBCompressionType,
     DBRawIterator, FlushOptions, Options, ReadOptions, SliceTransform, WaitForCompactOptions,
     WriteBatch, WriteOptions,
 };
 
-use super::{
-    BLOCK_SIZE_BYTES, CACHE_SIZE_BYTES, Direction, Durability, Engine, Opening, Result, Span, Store,
-};
-use crate::cells::{Row, SampleCell, Tally};
-use crate::codec::{self, NewestVersions, VERSION_SIZE};
+use super::{BLOCK_SIZE_BYTES, Direction, Durability, Engine, Opening, Part, Result, Span, Store};
+use crate::cells::{Qualifier, SampleCell, Tally};
+use crate::codec::{self, Reader, Sweep, VERSION_SIZE};
+use crate::rows::Row;
 
 const BLOOM_BITS_PER_KEY: f64 = 10.0;
 const MEMTABLE_BLOOM_RATIO: f64 = 0.1;
@@ -48,7 +50,7 @@ fn options(is_compressed: bool, opening: Opening) -> Options {
     table.set_block_size(BLOCK_SIZE_BYTES);
     table.set_bloom_filter(BLOOM_BITS_PER_KEY, false);
     table.set_whole_key_filtering(true);
-    table.set_block_cache(&Cache::new_hyper_clock_cache(CACHE_SIZE_BYTES, 0));
+    table.set_block_cache(&Cache::new_hyper_clock_cache(opening.cache_bytes, 0));
     table.set_format_version(FORMAT_VERSION);
 
     let compression = if is_compressed { DBCompressionType::Lz4 } else { DBCompressionType::None };
@@ -62,6 +64,9 @@ fn options(is_compressed: bool, opening: Opening) -> Options {
     options.set_max_write_buffer_number(WRITE_BUFFERS_MAX);
     options.set_level_compaction_dynamic_level_bytes(true);
     options.set_max_background_jobs(BACKGROUND_JOBS);
+    if opening.drops_markers {
+        options.set_compaction_filter_factory(Sweeps);
+    }
     options
 }
 
@@ -73,6 +78,9 @@ fn has_column(key: &[u8]) -> bool {
     key.len() >= VERSION_SIZE
 }
 
+/// The highest version there can be: within the prefix domain, before every real one.
+const HIGHEST_VERSION: [u8; VERSION_SIZE] = [0; VERSION_SIZE];
+
 struct OpenRocksDb {
     db: DB,
     write: WriteOptions,
@@ -82,23 +90,22 @@ impl Store for OpenRocksDb {
     fn put(&self, cells: &[SampleCell]) -> Result<()> {
         let mut key = codec::key_buffer();
         if let [cell] = cells {
-            codec::encode_put(&mut key, &cell.row, cell.timestamp);
-            return Ok(self.db.put_opt(&key, cell.value, &self.write)?);
+            codec::encode(&mut key, cell);
+            return Ok(self.db.put_opt(&key, cell.value(), &self.write)?);
         }
         let mut batch = WriteBatch::default();
         for cell in cells {
-            codec::encode_put(&mut key, &cell.row, cell.timestamp);
-            batch.put(&key, cell.value);
+            codec::encode(&mut key, cell);
+            batch.put(&key, cell.value());
         }
         Ok(self.db.write_opt(batch, &self.write)?)
     }
 
-    fn get(&self, row: &Row, tally: &mut Tally) -> Result<()> {
+    fn get(&self, row: &Row, qualifier: &Qualifier, tally: &mut Tally) -> Result<()> {
         let mut column = codec::key_buffer();
-        codec::encode_column(&mut column, row);
-        // The highest version there can be: within the prefix domain, before every real one.
+        codec::encode_column(&mut column, row, qualifier);
         let mut sought = column.clone();
-        sought.extend_from_slice(&[0; VERSION_SIZE]);
+        sought.extend_from_slice(&HIGHEST_VERSION);
         let mut read = ReadOptions::default();
         read.set_prefix_same_as_start(true);
         let mut iterator = self.db.raw_iterator_opt(read);
@@ -109,14 +116,35 @@ impl Store for OpenRocksDb {
         Ok(iterator.status()?)
     }
 
-    fn scan(&self, span: Span<'_>, tally: &mut Tally) -> Result<()> {
+    fn read(&self, span: Span<'_>, tally: &mut Tally) -> Result<()> {
+        let bounds = span.bounds();
         let mut read = ReadOptions::default();
-        read.set_total_order_seek(true);
-        let mut iterator = self.db.raw_iterator_opt(read);
-        seek(&mut iterator, span);
-        let mut filter = NewestVersions::new(tally, span.direction, span.rows);
+        match span.part {
+            Part::Column(..) => read.set_prefix_same_as_start(true),
+            Part::All | Part::From(_) | Part::Row(_) => read.set_total_order_seek(true),
+        }
+        let (lower, upper) = (bounds.lower, bounds.upper);
+        let mut iterator = match span.direction {
+            Direction::Forward => {
+                if let Some(upper) = upper {
+                    read.set_iterate_upper_bound(upper);
+                }
+                let mut iterator = self.db.raw_iterator_opt(read);
+                seek(&mut iterator, span.part, lower);
+                iterator
+            }
+            Direction::Reverse => {
+                let mut iterator = self.db.raw_iterator_opt(read);
+                match upper {
+                    Some(upper) => iterator.seek_for_prev(upper),
+                    None => iterator.seek_to_last(),
+                }
+                iterator
+            }
+        };
+        let mut reader = Reader::new(span, tally);
         while let Some((key, value)) = iterator.item() {
-            if !filter.push(key, value)? {
+            if !reader.push(key, value)? {
                 break;
             }
             match span.direction {
@@ -124,7 +152,7 @@ impl Store for OpenRocksDb {
                 Direction::Reverse => iterator.prev(),
             }
         }
-        filter.finish()?;
+        reader.finish()?;
         Ok(iterator.status()?)
     }
 
@@ -146,20 +174,52 @@ impl Store for OpenRocksDb {
         self.db.compact_range_opt(None::<&[u8]>, None::<&[u8]>, &compact);
         Ok(self.db.wait_for_compact(&WaitForCompactOptions::default())?)
     }
+
+    fn drop_markers(&self) -> Result<()> {
+        self.settle()
+    }
 }
 
-fn seek(iterator: &mut DBRawIterator<'_>, span: Span<'_>) {
-    let mut bound = codec::key_buffer();
-    match (span.start, span.direction) {
-        (None, Direction::Forward) => iterator.seek_to_first(),
-        (None, Direction::Reverse) => iterator.seek_to_last(),
-        (Some(row), Direction::Forward) => {
-            codec::encode_row_start(&mut bound, row);
-            iterator.seek(&bound);
+fn seek(iterator: &mut DBRawIterator<'_>, part: Part<'_>, lower: Option<Vec<u8>>) {
+    let Some(mut sought) = lower else {
+        return iterator.seek_to_first();
+    };
+    if let Part::Column(..) = part {
+        sought.extend_from_slice(&HIGHEST_VERSION);
+    }
+    iterator.seek(sought);
+}
+
+/// Makes the filter of each compaction.
+struct Sweeps;
+
+impl CompactionFilterFactory for Sweeps {
+    type Filter = SweepFilter;
+
+    fn create(&mut self, context: CompactionFilterContext) -> SweepFilter {
+        SweepFilter { sweep: Sweep::default(), is_full: context.is_full_compaction }
+    }
+
+    fn name(&self) -> &CStr {
+        c"sweep"
+    }
+}
+
+/// Drops delete markers and what they hide, where nothing older can be left.
+struct SweepFilter {
+    sweep: Sweep,
+    is_full: bool,
+}
+
+impl CompactionFilter for SweepFilter {
+    fn filter(&mut self, _: u32, key: &[u8], _: &[u8]) -> Decision {
+        match self.is_full && self.sweep.drops(key) {
+            true => Decision::Remove,
+            false => Decision::Keep,
         }
-        (Some(row), Direction::Reverse) => {
-            codec::encode_row_end(&mut bound, row);
-            iterator.seek_for_prev(&bound);
-        }
+    }
+
+    fn name(&self) -> &CStr {
+        c"sweep"
     }
 }

@@ -4,10 +4,11 @@
 use std::fs;
 
 use super::{Contestant, Task, check};
-use crate::cells::{Tally, row_of};
+use crate::cells::{QUALIFIER, Tally};
 use crate::clocks::measure;
 use crate::report::Unit;
-use crate::store::{Opening, Result};
+use crate::rows::row_of;
+use crate::store::Result;
 
 const OPENINGS: usize = 5;
 
@@ -15,9 +16,9 @@ const OPENINGS: usize = 5;
 pub(super) fn open_empty(contestant: &mut Contestant, task: &mut Task<'_>) -> Result<()> {
     for _ in 0..OPENINGS {
         let dir = contestant.fresh_dir("open_empty")?;
-        let (store, clocks) = measure(|| contestant.engine.open(&dir, Opening::USUAL))?;
+        let (store, clocks) = measure(|| contestant.open(&dir))?;
         let mut tally = Tally::default();
-        store.get(&row_of(1), &mut tally)?;
+        store.get(&row_of(1), &QUALIFIER, &mut tally)?;
         check("open_empty", tally, Tally::default())?;
         drop(store);
         fs::remove_dir_all(dir)?;
@@ -28,13 +29,13 @@ pub(super) fn open_empty(contestant: &mut Contestant, task: &mut Task<'_>) -> Re
 
 /// The main store, after a regular close.
 pub(super) fn open_flushed(contestant: &mut Contestant, task: &mut Task<'_>) -> Result<()> {
-    let dir = contestant.dir.join("main");
+    let dir = contestant.main_dir();
     for number in task.rows.picks(3).take(OPENINGS) {
         contestant.main = None;
         let ((store, tally), clocks) = measure(|| {
-            let store = contestant.engine.open(&dir, Opening::USUAL)?;
+            let store = contestant.open(&dir)?;
             let mut tally = Tally::default();
-            store.get(&row_of(number), &mut tally)?;
+            store.get(&row_of(number), &QUALIFIER, &mut tally)?;
             Ok((store, tally))
         })?;
         check("open_flushed", tally, Tally::of([number].into_iter()))?;
