@@ -307,8 +307,10 @@ impl Blocks<'_> {
         };
         let Some(position) = neighbor else { return Ok(None) };
         let (offset, size, _) = self.index.block(file, position)?;
-        let block = offset..offset.saturating_add(u64::from(size));
-        self.ahead.advance(file, block, direction);
+        if self.ahead.step(offset) {
+            let block = offset..offset.saturating_add(u64::from(size));
+            self.ahead.advance(file, block, direction);
+        }
         self.enter(position, direction).map(Some)
     }
 }
