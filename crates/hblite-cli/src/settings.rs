@@ -89,6 +89,11 @@ const KNOWN: &[(&str, Set)] = &[
         s.engine.compaction_ratio = number(v)?;
         Some(())
     }),
+    ("hbase.hstore.compaction.throughput.higher.bound", |s, v| {
+        let bytes_per_second: u64 = number(v)?;
+        s.engine.compaction_bytes_per_second_max = unless_zero(bytes_per_second);
+        Some(())
+    }),
     // Its former name.
     ("hbase.hstore.compactionThreshold", compaction_files_min),
     ("hbase.http.filter.csp.value", |s, v| {
@@ -238,6 +243,7 @@ mod tests {
             "hbase.column.max.version=3",
             "hbase.hregion.memstore.flush.size=25000",
             "hbase.hstore.compaction.min=12",
+            "hbase.hstore.compaction.throughput.higher.bound=1048576",
             "hbase.table.sanity.checks=false",
         ] {
             settings.apply(setting).unwrap();
@@ -247,6 +253,9 @@ mod tests {
         assert!(settings.apply("hbase.column.max.version=0").is_err());
         assert_eq!(settings.engine.memstore_flush_size_bytes, FLUSH_SIZE_MIN);
         assert_eq!(settings.engine.compaction_files_min, 12);
+        assert_eq!(settings.engine.compaction_bytes_per_second_max, Some(1 << 20));
+        settings.apply("hbase.hstore.compaction.throughput.higher.bound=0").unwrap();
+        assert_eq!(settings.engine.compaction_bytes_per_second_max, None);
         assert!(!settings.engine.are_settings_checked && !settings.engine.are_files_mapped);
         assert!(settings.engine.check().is_ok());
     }

@@ -45,7 +45,7 @@ impl HFileReader {
         if self.is_after_last_bloom_key(bloom, key) {
             return Ok(RowProbe::decided(false));
         }
-        bloom.probe_row(self.file(), key, hash)
+        bloom.probe(self.file(), key, hash)
     }
 
     /// Whether the file may hold cells of this column of `row`, or a marker that deletes the family

@@ -129,16 +129,6 @@ impl BloomReader {
         self.may_contain(file, row)
     }
 
-    /// Everything about `row` (or prefix of a row) but the bits.
-    pub(crate) fn probe_row<'b>(
-        &'b self,
-        file: &BlockFile,
-        row: &[u8],
-        hash: &mut KeyHash,
-    ) -> Result<RowProbe<'b>> {
-        self.probe(file, row, hash)
-    }
-
     /// Whether the column of `row` may have been added to a ROWCOL filter.
     pub(crate) fn may_contain_column(
         &self,
@@ -164,7 +154,8 @@ impl BloomReader {
         Ok(self.probe(file, key, &mut KeyHash::default())?.may_contain())
     }
 
-    fn probe<'b>(
+    /// Everything about a key of this filter but the bits. `hash` belongs to the key.
+    pub(crate) fn probe<'b>(
         &'b self,
         file: &BlockFile,
         key: &[u8],
