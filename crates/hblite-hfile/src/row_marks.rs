@@ -34,7 +34,7 @@ pub(crate) struct RowMarks {
     row_and_family: Option<Box<[u8]>>,
     /// The common prefix of all rows, or qualifiers, of the block.
     shared: Box<[u8]>,
-    /// Marks of every fourth cell, or of fewer, from the first on.
+    /// Marks of every fourth cell, or of those that were chosen, from the first on.
     marks: Box<[u32]>,
 }
 
@@ -45,15 +45,18 @@ impl RowMarks {
     /// # Errors
     /// No memory for them.
     pub(crate) fn of<'a>(count: usize, key_of: impl Fn(usize) -> &'a [u8]) -> Parsed<Self> {
-        if count < CELLS_MIN { Ok(Self::default()) } else { Self::every(STEP, count, key_of) }
+        if count < CELLS_MIN {
+            return Ok(Self::default());
+        }
+        Self::of_cells((0..count).step_by(STEP), count, key_of)
     }
 
-    /// The same for the cells 0, `step`, 2 `step`, …; there is at least one.
+    /// The same for the cells `marked`, which ascend from 0 and are less than `count`.
     ///
     /// # Errors
     /// As [`Self::of`].
-    pub(crate) fn every<'a>(
-        step: usize,
+    pub(crate) fn of_cells<'a>(
+        marked: impl ExactSizeIterator<Item = usize>,
         count: usize,
         key_of: impl Fn(usize) -> &'a [u8],
     ) -> Parsed<Self> {
@@ -66,7 +69,7 @@ impl RowMarks {
             shared: shared.into(),
             marks: Box::default(),
         };
-        marks.marks = collect((0..count).step_by(step).map(|cell| marks.mark_of(key_of(cell))))?;
+        marks.marks = collect(marked.map(|cell| marks.mark_of(key_of(cell))))?;
         Ok(marks)
     }
 

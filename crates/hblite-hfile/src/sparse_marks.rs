@@ -1,8 +1,12 @@
 //! What is kept of a block in a mapped file when there is no memory for the places of all cells.
 //!
-//! A get then walks over a few cells from a mark instead of over the whole block. A block has at
-//! most 32 marks, whatever its cells, so this takes about as much memory as the block's entry in
-//! the index and, like the entry, is always kept.
+//! A get then walks over a few cells from a mark instead of over the whole block. The first cell of
+//! every 2 KiB of the file is marked, in small and large blocks that of less and more, so a block
+//! has at most 64 marks. This takes about as much memory as the block's entry in the index and,
+//! like the entry, is always kept.
+//!
+//! The places are those in the file and not in the block, so that the cells from a mark to the next
+//! begin in the same page of memory: a get that walks over them reads one page from the disk.
 //!
 //! Invariant: the block was verified, and its cells checked, when the marks were made.
 
@@ -12,13 +16,13 @@ use hblite_model::{CellComparator, CellRef};
 
 use crate::data_block::BlockCells;
 use crate::encoding::cells::CellLayout;
-use crate::error::{Parsed, collect};
+use crate::error::{Parsed, collect, reserve_exact};
 use crate::row_marks::RowMarks;
 
-/// Marks of one block.
-const MARKS_MAX: usize = 32;
-/// Cells from one mark to the next, at least.
-const STEP_MIN: usize = 8;
+/// A block has this many marks or more, but less than twice as many, unless it is small.
+const MARKS: u64 = 32;
+/// The least distance between the places after which cells are marked.
+const DISTANCE_MIN: u64 = 1 << 10;
 
 /// Marks of some cells of a block, and where these cells are.
 #[derive(Debug)]
@@ -36,9 +40,10 @@ impl SparseMarks {
     /// # Errors
     /// No memory for them.
     pub(crate) fn of(cells: BlockCells<'_>, range: Range<u64>) -> Parsed<Self> {
-        let step = cells.len().div_ceil(MARKS_MAX).max(STEP_MIN);
-        let marks = RowMarks::every(step, cells.len(), |cell| cells.key(cell))?;
-        let offsets = collect((0..cells.len()).step_by(step).map(|cell| cells.offset(cell)))?;
+        let marked = collect_first_of_places(cells, &range)?;
+        let marks =
+            RowMarks::of_cells(marked.iter().copied(), cells.len(), |cell| cells.key(cell))?;
+        let offsets = collect(marked.iter().map(|cell| cells.offset(*cell)))?;
         Ok(Self { range, marks, offsets })
     }
 
@@ -95,5 +100,74 @@ impl SparseMarks {
             }
         }
         Ok(low.checked_sub(1))
+    }
+}
+
+/// The first cell of the block, and the first in each place of a power of two bytes in the file.
+fn collect_first_of_places(cells: BlockCells<'_>, range: &Range<u64>) -> Parsed<Box<[usize]>> {
+    let size = (range.end - range.start) / MARKS;
+    let distance = if size < DISTANCE_MIN { DISTANCE_MIN } else { 1 << size.ilog2() };
+    let place = |cell| (range.start + u64::from(cells.offset(cell))) / distance;
+    let is_first = |cell: &usize| *cell == 0 || place(*cell) != place(cell - 1);
+    let count = (0..cells.len()).filter(is_first).count();
+    let mut marked = Vec::new();
+    reserve_exact(&mut marked, count)?;
+    marked.extend((0..cells.len()).filter(is_first));
+    Ok(marked.into_boxed_slice())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use hblite_env::MemFileSystem;
+    use hblite_model::{Cell, CellType};
+
+    use crate::data_block::BlockUse;
+    use crate::{BlockCache, HFileReader, HFileWriter, HFileWriterOptions, StoreFileInfo};
+
+    /// The places in the file of the marked cells, and of all cells, of a file's second block.
+    fn places(value_size: usize, block_size: usize) -> (Vec<u64>, Vec<u64>) {
+        let (fs, path) = (MemFileSystem::new(), Path::new("f"));
+        let options = HFileWriterOptions { block_size, ..HFileWriterOptions::default() };
+        let mut writer = HFileWriter::create(&fs, path, options).unwrap();
+        for row in 0..3 * block_size / value_size {
+            let (row, value) = (format!("r{row:06}"), vec![0; value_size]);
+            let cell = Cell::new(row.as_bytes(), b"f", b"q", 5, CellType::Put, &value);
+            writer.append(&cell.as_ref()).unwrap();
+        }
+        writer.finish(&StoreFileInfo::default()).unwrap();
+        let cache = std::sync::Arc::new(BlockCache::new(0));
+        let reader = HFileReader::open_mapped(&fs, path, Some(cache)).unwrap();
+        let index = reader.index().unwrap();
+        let second = index.next(reader.file(), index.first()).unwrap().unwrap();
+        let block = reader.data_block(index, second, BlockUse::Keep).unwrap();
+        let (_, _, state) = index.block(reader.file(), second).unwrap();
+        let sparse = state.sparse.get().unwrap();
+        let place = |offset: u32| sparse.range.start + u64::from(offset);
+        let marked = sparse.offsets.iter().map(|offset| place(*offset)).collect();
+        let all = (0..block.len()).map(|cell| place(block.all().offset(cell))).collect();
+        (marked, all)
+    }
+
+    #[test]
+    fn cells_from_a_mark_to_the_next_begin_in_the_same_place() {
+        for (value_size, block_size, distance) in [
+            (100, 64 << 10, 2 << 10),
+            (1, 64 << 10, 2 << 10),
+            (100, 4 << 10, 1 << 10),
+            (100, 16 << 10, 1 << 10),
+            (5_000, 64 << 10, 2 << 10),
+            (100, 1 << 20, 32 << 10),
+        ] {
+            let (marked, all) = places(value_size, block_size);
+            assert_eq!(marked[0], all[0]);
+            assert!(marked.is_sorted_by(|left, right| left / distance < right / distance));
+            assert!(marked.len() < 64, "{}", marked.len());
+            for cell in all {
+                let mark = marked[marked.partition_point(|mark| *mark <= cell) - 1];
+                assert_eq!(mark / distance, cell / distance, "{value_size} {block_size}");
+            }
+        }
     }
 }
