@@ -90,11 +90,10 @@ const KNOWN: &[(&str, Set)] = &[
         Some(())
     }),
     ("hbase.hstore.compaction.throughput.higher.bound", |s, v| {
-        let bytes_per_second: u64 = number(v)?;
-        s.engine.compaction_bytes_per_second_max = unless_zero(bytes_per_second);
+        s.engine.compaction_bytes_per_second_max = unless_zero(number(v)?);
         Some(())
     }),
-    // Its former name.
+    // The former name of `hbase.hstore.compaction.min`.
     ("hbase.hstore.compactionThreshold", compaction_files_min),
     ("hbase.http.filter.csp.value", |s, v| {
         s.rest.security_headers.content_policy = text(v)?;

@@ -1,12 +1,13 @@
 //! What is kept of a block in a mapped file when there is no memory for the places of all cells.
 //!
-//! A get then walks over a few cells from a mark instead of over the whole block. The first cell of
-//! every 2 KiB of the file is marked, in small and large blocks that of less and more, so a block
-//! has at most 64 marks. This takes about as much memory as the block's entry in the index and,
-//! like the entry, is always kept.
+//! A get then walks over a few cells from a mark instead of over the whole block. The file is
+//! divided into places of 2 KiB if blocks have 64 KiB, smaller ones in smaller blocks and larger
+//! ones in larger blocks. The first cell that begins in a place is marked, so a block has at most
+//! 65 marks. This takes about as much memory as the block's entry in the index and, like the entry,
+//! is always kept.
 //!
-//! The places are those in the file and not in the block, so that the cells from a mark to the next
-//! begin in the same page of memory: a get that walks over them reads one page from the disk.
+//! In blocks of less than 256 KiB, a place is within a page of memory. The cells from a mark to the
+//! next begin in the same place, so most gets read one page from the disk.
 //!
 //! Invariant: the block was verified, and its cells checked, when the marks were made.
 
@@ -19,10 +20,12 @@ use crate::encoding::cells::CellLayout;
 use crate::error::{Parsed, collect, reserve_exact};
 use crate::row_marks::RowMarks;
 
-/// A block has this many marks or more, but less than twice as many, unless it is small.
-const MARKS: u64 = 32;
-/// The least distance between the places after which cells are marked.
-const DISTANCE_MIN: u64 = 1 << 10;
+/// A block that is not small has as many bytes as this many places, or up to twice as many.
+const PLACES_MIN: usize = 32;
+/// Bytes of the smallest places.
+const PLACE_SIZE_MIN: u64 = 1 << 10;
+/// The block may begin within a place.
+const MARKS_MAX: usize = 2 * PLACES_MIN + 1;
 
 /// Marks of some cells of a block, and where these cells are.
 #[derive(Debug)]
@@ -40,7 +43,7 @@ impl SparseMarks {
     /// # Errors
     /// No memory for them.
     pub(crate) fn of(cells: BlockCells<'_>, range: Range<u64>) -> Parsed<Self> {
-        let marked = collect_first_of_places(cells, &range)?;
+        let marked = firsts_of_places(cells, &range)?;
         let marks =
             RowMarks::of_cells(marked.iter().copied(), cells.len(), |cell| cells.key(cell))?;
         let offsets = collect(marked.iter().map(|cell| cells.offset(*cell)))?;
@@ -103,22 +106,24 @@ impl SparseMarks {
     }
 }
 
-/// The first cell of the block, and the first in each place of a power of two bytes in the file.
-fn collect_first_of_places(cells: BlockCells<'_>, range: &Range<u64>) -> Parsed<Box<[usize]>> {
-    let size = (range.end - range.start) / MARKS;
-    let distance = if size < DISTANCE_MIN { DISTANCE_MIN } else { 1 << size.ilog2() };
-    let place = |cell| (range.start + u64::from(cells.offset(cell))) / distance;
+/// The first cell of each place of the file in which a cell of the block begins.
+fn firsts_of_places(cells: BlockCells<'_>, range: &Range<u64>) -> Parsed<Vec<usize>> {
+    let share = (range.end - range.start) / PLACES_MIN as u64;
+    // A power of two, as is the size of a page.
+    let place_size = 1 << share.max(PLACE_SIZE_MIN).ilog2();
+    let place = |cell| (range.start + u64::from(cells.offset(cell))) / place_size;
     let is_first = |cell: &usize| *cell == 0 || place(*cell) != place(cell - 1);
-    let count = (0..cells.len()).filter(is_first).count();
-    let mut marked = Vec::new();
-    reserve_exact(&mut marked, count)?;
-    marked.extend((0..cells.len()).filter(is_first));
-    Ok(marked.into_boxed_slice())
+    let mut firsts = Vec::new();
+    reserve_exact(&mut firsts, cells.len().min(MARKS_MAX))?;
+    firsts.extend((0..cells.len()).filter(is_first));
+    assert!(firsts.len() <= MARKS_MAX, "a block has {} marks", firsts.len());
+    Ok(firsts)
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::sync::Arc;
 
     use hblite_env::MemFileSystem;
     use hblite_model::{Cell, CellType};
@@ -137,7 +142,7 @@ mod tests {
             writer.append(&cell.as_ref()).unwrap();
         }
         writer.finish(&StoreFileInfo::default()).unwrap();
-        let cache = std::sync::Arc::new(BlockCache::new(0));
+        let cache = Arc::new(BlockCache::new(0));
         let reader = HFileReader::open_mapped(&fs, path, Some(cache)).unwrap();
         let index = reader.index().unwrap();
         let second = index.next(reader.file(), index.first()).unwrap().unwrap();
