@@ -48,11 +48,12 @@ pub struct EngineOptions {
     /// together. Default 0.6, which writes less than HBase's 1.2
     /// (`hbase.hstore.compaction.ratio`).
     pub compaction_ratio: f64,
-    /// Files below this size join any compaction. Default 16 MiB
-    /// (`hbase.hstore.compaction.min.size`).
+    /// Files below this size join any compaction. Larger ones that have no rows in common count as
+    /// one file, up to 16 of them; they are compacted only when a store has more than 128 files.
+    /// Default 16 MiB (`hbase.hstore.compaction.min.size`).
     pub compaction_small_file_bytes: u64,
-    /// With this many files in a store, a compaction takes the cheapest run of files even if none
-    /// satisfies the ratio, and writes to the region are slowed down, the more the more files there
+    /// With this many files in a store, a compaction takes the cheapest of them even if none
+    /// satisfy the ratio, and writes to the region are slowed down, the more the more files there
     /// are. Default 16 (`hbase.hstore.blockingStoreFiles`).
     pub blocking_store_files: usize,
     /// Size of a store at which its region is split, unless its table sets `MAX_FILESIZE`. Default

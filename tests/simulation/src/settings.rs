@@ -74,6 +74,7 @@ impl Settings {
         // Drawn last, so that other choices of a seed do not change.
         let durability = if below(&random, 8) == 0 { Durability::SkipWal } else { durability };
         engine.compaction_threads_max = pick(&random, &[1, 2, 3]);
+        engine.compaction_small_file_bytes = pick(&random, &[1, 1, 16 << 20]);
         Self { seed, durability, engine, policy, clock: Arc::default() }
     }
 

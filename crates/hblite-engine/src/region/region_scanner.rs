@@ -186,7 +186,7 @@ fn sources_at(
         } else {
             store.view(read_point)
         };
-        if files.iter().any(|file| file.sequence_id_max() > read_point) {
+        if files.last().is_some_and(|newest| newest.sequence_id_max() > read_point) {
             return Ok(None);
         }
         let sources = select_sources(segments, &files, info, scan, read_point, now)?;

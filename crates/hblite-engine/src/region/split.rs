@@ -8,8 +8,8 @@
 //! `catalog`.
 //!
 //! A store with references is compacted as soon as its region opens, and such a compaction drops
-//! delete markers. A store that has only whole files keeps its markers until the next major
-//! compaction.
+//! delete markers, unless it leaves large files of other rows alone. A store that has only whole
+//! files keeps its markers until the next major compaction.
 //!
 //! Source: HBase's `SplitTableRegionProcedure`, `MergeTableRegionsProcedure`,
 //! `HRegionFileSystem.splitStoreFile`.
@@ -25,13 +25,15 @@ use crate::context::EngineContext;
 use crate::files::{link_or_copy, sync_dir};
 use crate::layout::UNCLAIMED_FILE;
 use crate::store::Store;
+use crate::store::file_list::row_range;
 use crate::store::manifest::Manifest;
 use crate::store::store_file::{Half, StoreFile};
 
 impl Region {
-    /// The row where the region would be split by default: the middle of the largest file of the
-    /// largest store that has such a row. `None` if no store has a row with others on both sides,
-    /// or if a file is still a reference (`RegionSplitPolicy.getSplitPoint`).
+    /// The row where the region would be split by default: the middle of the largest sorted run
+    /// (in HBase, of the largest file) of the largest store that has such a row. `None` if no store
+    /// has a row with others on both sides, or if a file is still a reference
+    /// (`RegionSplitPolicy.getSplitPoint`).
     pub(crate) fn split_point(&self) -> Option<Vec<u8>> {
         if self.has_references() {
             return None;
@@ -84,13 +86,19 @@ fn store_size(store: &Store) -> u64 {
     store.files().iter().map(|file| file.size_bytes()).sum()
 }
 
-/// The middle row of the largest file, unless it has only one row.
+/// The middle row of the largest sorted run, which is mostly a single file: the middle of the file
+/// that is in the middle. `None` if it is the run's first or last row.
 fn middle_row(store: &Store) -> Option<Vec<u8>> {
     let files = store.files();
-    let largest = files.iter().max_by_key(|file| file.size_bytes())?;
-    let middle = key::row(&largest.reader().mid_key().ok().flatten()?).to_vec();
-    let (first, last) = (largest.reader().first_key()?, largest.reader().last_key()?);
-    (middle != key::row(first) && middle != key::row(last)).then_some(middle)
+    let size = |files: &[Arc<StoreFile>]| files.iter().map(|file| file.size_bytes()).sum::<u64>();
+    let runs = (0..files.run_count()).map(|run| &files.by_row()[files.range(run)]);
+    let largest = runs.max_by_key(|run| size(run))?;
+    let half = size(largest) / 2;
+    let is_below = |end: &usize| size(&largest[..*end]) <= half;
+    let at = (1..largest.len()).find(|end| !is_below(end)).unwrap_or(largest.len()) - 1;
+    let middle = key::row(&largest[at].reader().mid_key().ok().flatten()?).to_vec();
+    let (first, last) = (row_range(largest.first()?)?.0, row_range(largest.last()?)?.1);
+    (middle != first && middle != last).then_some(middle)
 }
 
 /// Creates the directories of the two daughters of a closed region.

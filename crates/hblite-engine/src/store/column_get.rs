@@ -14,7 +14,6 @@
 //! Threads: a read belongs to one thread and sees one read point.
 
 use std::cell::Cell;
-use std::sync::Arc;
 
 use hblite_env::Clock;
 use hblite_hfile::BlockUse;
@@ -22,6 +21,7 @@ use hblite_model::cell::{CellComparator, CellRef, CellType, key};
 use hblite_model::{CellBuffer, Direction, Qualifiers, Result, Scan};
 
 use super::Store;
+use super::file_list::FileList;
 use super::key_value_scanner::{Needs, is_get};
 use super::store_file::StoreFile;
 use crate::memstore::SegmentScanner;
@@ -99,7 +99,7 @@ impl<'a> ColumnGet<'a> {
         cells: &mut CellBuffer,
     ) -> Result<ColumnRead> {
         let (segments, files) = self.store.view_of_row(read_point, self.scan.start_row());
-        if files.iter().any(|file| file.sequence_id_max() > read_point) {
+        if files.last().is_some_and(|newest| newest.sequence_id_max() > read_point) {
             return Ok(ColumnRead::Outdated);
         }
         let info = self.store.scan_info();
@@ -134,7 +134,7 @@ impl<'a> ColumnGet<'a> {
     fn search(
         &self,
         segments: Vec<SegmentScanner>,
-        files: &[Arc<StoreFile>],
+        files: &FileList,
         now: i64,
         found: &mut Found<'_>,
     ) -> Result<()> {
@@ -158,7 +158,9 @@ impl<'a> ColumnGet<'a> {
         while !found.is_unclear {
             let is_worthwhile =
                 |file: &StoreFile| found.may_be_changed_by(file.reader().time_range().1);
-            let Some(file) = wanted.next(is_worthwhile)? else { break };
+            // Only one file of a run may have the row.
+            let Some(place) = wanted.next(is_worthwhile)? else { break };
+            let file = &files.by_row()[place.start];
             let reader = file.reader();
             found.is_unclear = file.is_reference()
                 || (reader.delete_family_count() != Some(0)

@@ -17,12 +17,14 @@
 //! no further comparison. Rows that are too wide to be walked back are entered by a seek.
 
 mod mob_values;
+mod run_scanner;
 mod select;
 mod store_file_scanner;
 #[cfg(test)]
 pub(crate) mod vec_scanner;
 
-pub(crate) use select::{Needs, is_get, select_sources};
+pub(crate) use run_scanner::RunScanner;
+pub(crate) use select::{Needs, Timestamps, is_get, select_sources};
 pub(crate) use store_file_scanner::StoreFileScanner;
 
 use std::cmp::Ordering;
@@ -141,6 +143,8 @@ pub(crate) enum SourceScanner {
     Memory(SegmentScanner),
     /// Cells in a store file.
     File(StoreFileScanner),
+    /// Cells in a sorted run of store files.
+    Run(Box<RunScanner>),
     #[cfg(test)]
     Vec(vec_scanner::VecScanner),
 }
@@ -188,6 +192,7 @@ macro_rules! dispatch {
         match $self {
             SourceScanner::Memory($scanner) => $call,
             SourceScanner::File($scanner) => $call,
+            SourceScanner::Run($scanner) => $call,
             #[cfg(test)]
             SourceScanner::Vec($scanner) => $call,
         }
@@ -203,6 +208,12 @@ impl From<SegmentScanner> for SourceScanner {
 impl From<StoreFileScanner> for SourceScanner {
     fn from(scanner: StoreFileScanner) -> Self {
         Self::File(scanner)
+    }
+}
+
+impl From<RunScanner> for SourceScanner {
+    fn from(scanner: RunScanner) -> Self {
+        Self::Run(Box::new(scanner))
     }
 }
 
@@ -232,7 +243,7 @@ impl KeyValueScanner for SourceScanner {
     }
 
     fn reseek(&mut self, key: &[u8]) -> Result<bool> {
-        dispatch!(self, scanner => KeyValueScanner::reseek(scanner, key))
+        dispatch!(self, scanner => scanner.reseek(key))
     }
 
     fn seek_before(&mut self, key: &[u8]) -> Result<bool> {
@@ -248,7 +259,7 @@ impl KeyValueScanner for SourceScanner {
     }
 
     fn walk_back(&mut self, cells: usize, row: &mut Vec<u8>) -> Result<WalkedBack> {
-        dispatch!(self, scanner => KeyValueScanner::walk_back(scanner, cells, row))
+        dispatch!(self, scanner => scanner.walk_back(cells, row))
     }
 
     #[inline]

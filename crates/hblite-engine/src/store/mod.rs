@@ -4,11 +4,11 @@
 //! takes the segments and the list of files in one step, and keeps them: flush and compaction
 //! replace the list and never touch what a reader holds.
 //!
-//! Invariant: a list of files is sorted by age, the oldest first, and names each file once.
-//! Threads:   any. A flush, a compaction and a bulk load replace `files` when they commit.
+//! Threads: any. A flush, a compaction and a bulk load replace `files` when they commit.
 
 pub(crate) mod column_get;
 mod compaction;
+pub(crate) mod file_list;
 mod flusher;
 pub(crate) mod foreign_file;
 pub(crate) mod hfile_link;
@@ -25,13 +25,14 @@ mod replaced_files;
 pub(crate) mod standing;
 pub(crate) mod store_file;
 pub(crate) mod store_scanner;
+#[cfg(test)]
+pub(crate) mod test_files;
 
 pub(crate) use compaction::{CompactionSettings, CompactionTrigger};
 use compaction::{Exclusive, Turns};
 pub(crate) use flusher::StoreFlush;
 pub(crate) use replaced_files::replaced_files;
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -44,6 +45,7 @@ use hblite_model::{
 use crate::context::EngineContext;
 use crate::memstore::{MemStore, SegmentScanner};
 
+use self::file_list::FileList;
 use self::matcher::ScanInfo;
 use self::open_files::{FoundFiles, Leftovers};
 use self::region_files::RegionFiles;
@@ -61,8 +63,7 @@ pub(crate) struct Store {
     scan_info: Arc<ScanInfo>,
     compaction_settings: CompactionSettings,
     memstore: MemStore,
-    /// Oldest first.
-    files: RwLock<Arc<[Arc<StoreFile>]>>,
+    files: RwLock<Arc<FileList>>,
     /// How many files there are too many because compactions have fallen behind. Every write reads
     /// it.
     excess_files: AtomicUsize,
@@ -111,7 +112,7 @@ impl Store {
             family: Arc::new(family.clone()),
             comparator,
             memstore: MemStore::new(comparator, shared_prefix(region), Arc::clone(&context.chunks)),
-            files: RwLock::new(checked_list(files)),
+            files: RwLock::new(Arc::new(FileList::new(files, comparator))),
             excess_files: AtomicUsize::new(0),
             charged_active: AtomicUsize::new(0),
             charged_snapshot: AtomicUsize::new(0),
@@ -187,13 +188,13 @@ impl Store {
     }
 
     /// The current files, oldest first.
-    pub(crate) fn files(&self) -> Arc<[Arc<StoreFile>]> {
+    pub(crate) fn files(&self) -> Arc<FileList> {
         Arc::clone(&self.files.read())
     }
 
     /// Replaces the list of files, the oldest first.
-    fn set_files(&self, files: &mut Arc<[Arc<StoreFile>]>, list: Vec<Arc<StoreFile>>) {
-        *files = checked_list(list);
+    fn set_files(&self, files: &mut Arc<FileList>, list: Vec<Arc<StoreFile>>) {
+        *files = Arc::new(FileList::new(list, self.comparator));
         self.excess_files.store(self.count_excess(files), Ordering::Relaxed);
     }
 
@@ -238,7 +239,7 @@ impl Store {
     }
 
     /// What a reader reads: the segments and files at one moment.
-    pub(crate) fn view(&self, read_point: u64) -> (Vec<SegmentScanner>, Arc<[Arc<StoreFile>]>) {
+    pub(crate) fn view(&self, read_point: u64) -> (Vec<SegmentScanner>, Arc<FileList>) {
         let files = self.files.read();
         (self.memstore.scanners(read_point), Arc::clone(&files))
     }
@@ -248,19 +249,10 @@ impl Store {
         &self,
         read_point: u64,
         row: &[u8],
-    ) -> (Vec<SegmentScanner>, Arc<[Arc<StoreFile>]>) {
+    ) -> (Vec<SegmentScanner>, Arc<FileList>) {
         let files = self.files.read();
         (self.memstore.scanners_of_row(read_point, row), Arc::clone(&files))
     }
-}
-
-/// A list of a store's files, the oldest first, each once.
-fn checked_list(files: Vec<Arc<StoreFile>>) -> Arc<[Arc<StoreFile>]> {
-    let ids = || files.iter().map(|file| file.sequence_id_max());
-    assert!(ids().is_sorted(), "files are listed by age: {:?}", ids().collect::<Vec<_>>());
-    let names: HashSet<&str> = files.iter().map(|file| file.name()).collect();
-    assert_eq!(names.len(), files.len(), "a store lists a file twice");
-    files.into()
 }
 
 /// The prefix of all rows of a region: the common prefix of its first and last possible row.

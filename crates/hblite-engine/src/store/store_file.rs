@@ -103,6 +103,12 @@ impl StoreFile {
         Ok(Self::new(path, reader, Some(half), mob_files))
     }
 
+    /// A whole file with this name.
+    #[cfg(test)]
+    pub(crate) fn over(name: &str, reader: HFileReader) -> Self {
+        Self::new(Path::new(name), reader, None, None)
+    }
+
     fn new(
         path: &Path,
         reader: HFileReader,

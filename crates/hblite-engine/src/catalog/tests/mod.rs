@@ -12,6 +12,7 @@ mod procedures;
 mod region_crash;
 mod reopen;
 mod replicas;
+mod sorted_runs;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,18 +1,18 @@
 //! Goal: rows of a file are the same whether a scan takes them block by block or cell by cell, and
 //! both are what the reference model answers.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use hblite_env::MemFileSystem;
-use hblite_hfile::{HFileReader, HFileWriter, HFileWriterOptions, StoreFileInfo};
+use hblite_hfile::BlockUse;
 use hblite_model::cell::Cell;
 use hblite_model::filter::{BitwiseOperator, Comparator, CompareOperator, ListOperator};
 use hblite_model::{CellComparator, CellRef, CellType};
 
 use super::*;
-use crate::store::key_value_scanner::StoreFileScanner;
+use crate::store::file_list::FileList;
+use crate::store::key_value_scanner::RunScanner;
 use crate::store::store_scanner::random_reads::{self, Dice, NOW, cell, with_time_to_live};
+use crate::store::test_files::list_of;
 
 /// Rows of one to three columns, now and then of 40, and now and then with a marker, an expired
 /// cell or several versions.
@@ -44,15 +44,23 @@ fn random_rows(dice: &Dice) -> Vec<Cell> {
     cells
 }
 
-fn file_of(cells: &[Cell], block_size: usize) -> Arc<HFileReader> {
-    let (fs, path) = (MemFileSystem::new(), Path::new("f"));
-    let options = HFileWriterOptions::default().with_block_size(block_size).with_tags(true);
-    let mut writer = HFileWriter::create(&fs, path, options).unwrap();
-    for cell in cells {
-        writer.append(&cell.as_ref()).unwrap();
+/// A store file of these cells, or several that are a sorted run.
+fn files_of(dice: &Dice, cells: &[Cell]) -> Arc<FileList> {
+    let block_size = [100, 1000, 5000][dice.roll(3) as usize];
+    let rows: Vec<&[Cell]> = cells.chunk_by(|left, right| left.row() == right.row()).collect();
+    let rows_in_file = if dice.hit(2) { rows.len() } else { 1 + dice.roll(30) as usize };
+    let files: Vec<Vec<Cell>> = rows.chunks(rows_in_file.max(1)).map(<[_]>::concat).collect();
+    list_of(files.iter().map(Vec::as_slice), block_size)
+}
+
+fn source_of(files: &Arc<FileList>) -> SourceScanner {
+    match &files[..] {
+        [file] => file.scanner(u64::MAX).into(),
+        _ => {
+            let places = files.range(0);
+            RunScanner::new(Arc::clone(files), places, u64::MAX, BlockUse::Keep).into()
+        }
     }
-    writer.finish(&StoreFileInfo::default()).unwrap();
-    Arc::new(HFileReader::open_mapped(&fs, path, None).unwrap())
 }
 
 fn random_scan(dice: &Dice) -> Scan {
@@ -72,10 +80,10 @@ fn rows_are_the_same_block_by_block_and_cell_by_cell() {
         let dice = Dice::new(seed);
         let (cells, info) = (random_rows(&dice), random_reads::random_info(&dice, "f"));
         let (scan, case) = (random_scan(&dice), format!("seed {seed}"));
-        let reader = file_of(&cells, [100, 1000, 5000][dice.roll(3) as usize]);
+        let files = files_of(&dice, &cells);
         let open = || {
-            let source = SourceScanner::File(StoreFileScanner::over(Arc::clone(&reader)));
-            let family = StoreSources { info: Arc::new(info.clone()), sources: vec![source] };
+            let sources = vec![source_of(&files)];
+            let family = StoreSources { info: Arc::new(info.clone()), sources };
             RegionScanner::new(vec![family], &scan, CellComparator::Default, NOW, 1).unwrap()
         };
         let (mut by_cell, mut expected) = (open(), Vec::new());
@@ -137,10 +145,10 @@ fn rejected_rows_are_the_same_passed_at_once_and_judged_one_by_one() {
         let (cells, info) = (random_rows(&dice), random_reads::random_info(&dice, "f"));
         let (filter, case) = (random_filter(&dice), format!("seed {seed}"));
         let scan = random_scan(&dice);
-        let reader = file_of(&cells, [100, 1000, 5000][dice.roll(3) as usize]);
+        let files = files_of(&dice, &cells);
         let open = |filter: Filter| {
-            let source = SourceScanner::File(StoreFileScanner::over(Arc::clone(&reader)));
-            let family = StoreSources { info: Arc::new(info.clone()), sources: vec![source] };
+            let sources = vec![source_of(&files)];
+            let family = StoreSources { info: Arc::new(info.clone()), sources };
             let scan = scan.clone().with_filter(filter);
             RegionScanner::new(vec![family], &scan, CellComparator::Default, NOW, 1).unwrap()
         };

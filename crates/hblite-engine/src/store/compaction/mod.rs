@@ -17,27 +17,27 @@
 //! `COMPACTION_EVENT_KEY` says which files are replaced, and they are deleted. Readers that hold
 //! the old files continue to read them.
 //!
-//! Threads: several, see `turns.rs`.
+//! Which files: `selection.rs`. Threads: several, see `turns.rs`.
 
 mod pace;
 mod policy;
+mod selection;
 mod settings;
 mod turns;
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hblite_hfile::file_info::{EXCLUDE_FROM_MINOR_COMPACTION, MAJOR_COMPACTION, is_true};
 use hblite_hfile::{BlockUse, StoreFileInfo};
-use hblite_model::{CompactionKind, KeepDeletedCells, Result};
+use hblite_model::{CompactionKind, Result};
 
 use self::pace::wait_after;
 pub(crate) use self::settings::CompactionSettings;
 use self::turns::Chosen;
 pub(super) use self::turns::{Exclusive, Turns};
 use super::Store;
-use super::key_value_scanner::SourceScanner;
+use super::file_list::FileList;
+use super::key_value_scanner::{RunScanner, SourceScanner};
 use super::new_file::NewFile;
 use super::store_file::StoreFile;
 use super::store_scanner::{CompactionScanner, ScanType};
@@ -45,13 +45,6 @@ use crate::pace::Pace;
 
 /// Five days.
 const SEQUENCE_IDS_KEPT_MS: i64 = 5 * 24 * 60 * 60 * 1000;
-/// A store with fewer delete markers is not compacted because of them: a scan passes this many in
-/// less than a millisecond.
-const MARKERS_MIN: u64 = 10_000;
-/// A store is compacted once it has a delete marker for this many cells. Each marker hides a cell
-/// or more, so at least half of what the compaction reads need not be written, and deleting a whole
-/// store bit by bit rewrites each cell twice at most.
-const CELLS_PER_MARKER_MAX: u64 = 4;
 /// How many bytes a compaction writes between two checks whether to stop or to wait.
 const BYTES_BETWEEN_LOOKS: u64 = 256 << 10;
 
@@ -80,7 +73,7 @@ impl Store {
             CompactionTrigger::Background => {
                 let mut turn = self.turns.shared();
                 self.prepare_compaction()?;
-                let choose = |files: &[_], taken| self.choose(files, taken, trigger);
+                let choose = |files: &FileList, taken| self.choose(files, taken, trigger);
                 let Some(chosen) = turn.take(self, choose) else { return Ok(false) };
                 self.replace(chosen, trigger, read_point, |file| turn.take_result(file))
             }
@@ -122,7 +115,7 @@ impl Store {
         let is_all = range.len() == files.len();
         let chosen = &files[range];
         let Some(newest) = chosen.last() else { return Ok(false) };
-        let pace = self.pace(trigger, files.len());
+        let pace = self.pace(trigger, &files);
         // Does not become false again before this compaction has ended.
         let gives_way =
             || trigger == CompactionTrigger::Background && self.turns.is_awaited_for_all();
@@ -156,96 +149,12 @@ impl Store {
         Ok(true)
     }
 
-    /// Whether there are so many files that compactions are urgent.
-    pub(crate) fn is_crowded(&self) -> bool {
-        self.files().len() >= self.compaction_settings.rules.blocking_files
-    }
-
-    /// How many of these files there are too many because compactions have fallen behind. None if
-    /// there is nothing to compact.
-    pub(super) fn count_excess(&self, files: &[Arc<StoreFile>]) -> usize {
-        let blocking = self.compaction_settings.rules.blocking_files;
-        let is_behind = files.len() >= blocking
-            && self.choose(files, 0, CompactionTrigger::Background).is_some();
-        if is_behind { files.len() - blocking + 1 } else { 0 }
-    }
-
-    /// Whether a compaction would have something to do; checked before one is queued.
-    pub(crate) fn needs_compaction(&self) -> bool {
-        let files = self.files();
-        let taken = self.turns.count_taken(&files);
-        self.choose(&files, taken, CompactionTrigger::Background).is_some()
-    }
-
-    /// The files to compact, none of them among the oldest that are `taken`.
-    fn choose(
-        &self,
-        files: &[Arc<StoreFile>],
-        taken: usize,
-        trigger: CompactionTrigger,
-    ) -> Option<Range<usize>> {
-        if taken == files.len() || self.is_compaction_stopped() {
-            return None;
-        }
-        // Halves of a parent's files are rewritten as soon as possible, so that the parent can be
-        // removed.
-        let is_due = || {
-            trigger == CompactionTrigger::Background
-                && (self.is_major_compaction_due(files) || self.has_many_markers(files))
-        };
-        // Values in other files are brought into the store's own, so that other readers find them.
-        let is_incomplete = |file: &Arc<StoreFile>| file.mob_files().is_some();
-        let has_references = files.iter().any(|file| file.is_reference() || is_incomplete(file));
-        let is_major = trigger == CompactionTrigger::Requested(CompactionKind::Major);
-        if is_major || (taken == 0 && (has_references || is_due())) {
-            return Some(0..files.len());
-        }
-        let size = |file: &Arc<StoreFile>| {
-            (!is_for_major_compactions_only(file)).then(|| file.size_bytes())
-        };
-        let sizes: Vec<Option<u64>> = files[taken..].iter().map(size).collect();
-        let is_crowded = files.len() >= self.compaction_settings.rules.blocking_files;
-        let range = policy::select_between(&sizes, is_crowded, &self.compaction_settings.rules)?;
-        Some(taken + range.start..taken + range.end)
-    }
-
-    /// Whether a major compaction is due: the last one was too long ago, or the only file has too
-    /// many expired cells (`SortedCompactionPolicy.shouldPerformMajorCompaction`).
-    fn is_major_compaction_due(&self, files: &[Arc<StoreFile>]) -> bool {
-        let Some(period) = self.compaction_settings.major_period_ms else { return false };
-        let now = self.context.env.clock.now_millis();
-        let oldest = files.iter().filter_map(|file| file.since()).min();
-        if oldest.is_none_or(|oldest| oldest >= now.saturating_sub(period)) {
-            return false;
-        }
-        let time_to_live = self.scan_info.time_to_live_ms;
-        let first_timestamp = files.iter().map(|file| file.reader().earliest_put()).min();
-        let has_expired = first_timestamp.is_some_and(|first| {
-            time_to_live != i64::MAX && first < now.saturating_sub(time_to_live)
-        });
-        files.len() > 1 || has_expired
-    }
-
-    /// Whether there are so many delete markers that all files should be compacted now, which drops
-    /// them and what they hide. Those in the result of a major compaction do not count: what kept
-    /// them may keep them again, and the store would be compacted without end.
-    fn has_many_markers(&self, files: &[Arc<StoreFile>]) -> bool {
-        let keeps_deleted_cells = self.scan_info.keep_deleted_cells != KeepDeletedCells::False;
-        if keeps_deleted_cells || self.compaction_settings.major_period_ms.is_none() {
-            return false;
-        }
-        let is_newer = |file: &&Arc<StoreFile>| !is_true(file.reader().file_info(MAJOR_COMPACTION));
-        let markers: u64 = files.iter().filter(is_newer).map(|file| file.delete_markers()).sum();
-        let cells: u64 = files.iter().map(|file| file.reader().entries()).sum();
-        markers >= MARKERS_MIN && markers >= cells / CELLS_PER_MARKER_MAX
-    }
-
     /// How fast a compaction may write: without limit if a caller waits for it, or if there are so
     /// many files, or so little memory left, that all writers wait.
-    fn pace(&self, trigger: CompactionTrigger, file_count: usize) -> Pace {
+    fn pace(&self, trigger: CompactionTrigger, files: &FileList) -> Pace {
         let options = &self.context.options;
         let is_urgent = trigger != CompactionTrigger::Background
-            || file_count >= self.compaction_settings.rules.blocking_files
+            || self.is_crowd(files)
             || self.context.is_memory_short();
         Pace::new(options.compaction_bytes_per_second_max.filter(|_| !is_urgent))
     }
@@ -260,12 +169,14 @@ impl Store {
     ) -> Result<Option<NewFile>> {
         let has_tags = files.iter().any(|file| file.reader().has_tags_and_mvcc().0);
         let fs = self.context.env.fs.as_ref();
-        let source = |file: &Arc<StoreFile>| {
-            let scanner = file.reopen(fs)?.scanner(u64::MAX).with_block_use(BlockUse::Verify);
-            Ok(SourceScanner::File(scanner))
+        let reopened = files.iter().map(|file| Ok(Arc::new(file.reopen(fs)?)));
+        let list = Arc::new(FileList::new(reopened.collect::<Result<_>>()?, self.comparator));
+        let source = |run| {
+            let (list, places) = (Arc::clone(&list), list.range(run));
+            RunScanner::new(list, places, u64::MAX, BlockUse::Verify).into()
         };
         // The newest first.
-        let sources = files.iter().rev().map(source).collect::<Result<_>>()?;
+        let sources: Vec<SourceScanner> = (0..list.run_count()).rev().map(source).collect();
         let scan_type =
             if is_all { ScanType::CompactDropDeletes } else { ScanType::CompactRetainDeletes };
         let now = self.context.env.clock.now_millis();
@@ -339,9 +250,4 @@ fn unneeded_sequence_id_max(files: &[Arc<StoreFile>], now: i64) -> Option<u64> {
     let is_old =
         |file: &&Arc<StoreFile>| file.since().is_some_and(|time| time < now - SEQUENCE_IDS_KEPT_MS);
     files.iter().filter(is_old).map(|file| file.cell_sequence_id_max()).max()
-}
-
-/// Whether minor compactions leave the file alone.
-fn is_for_major_compactions_only(file: &StoreFile) -> bool {
-    is_true(file.reader().file_info(EXCLUDE_FROM_MINOR_COMPACTION))
 }

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hblite_env::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::store::Store;
+use crate::store::file_list::FileList;
 use crate::store::store_file::StoreFile;
 
 /// The compactions of a store that run or wait.
@@ -31,7 +32,7 @@ pub(crate) struct Turns {
 /// A range of a store's files, to be compacted.
 pub(super) struct Chosen {
     /// The oldest first.
-    pub(super) files: Arc<[Arc<StoreFile>]>,
+    pub(super) files: Arc<FileList>,
     pub(super) range: Range<usize>,
 }
 
@@ -83,7 +84,7 @@ impl Shared<'_> {
     pub(super) fn take(
         &mut self,
         store: &Store,
-        choose: impl FnOnce(&[Arc<StoreFile>], usize) -> Option<Range<usize>>,
+        choose: impl FnOnce(&FileList, usize) -> Option<Range<usize>>,
     ) -> Option<Chosen> {
         let mut taken = self.turns.newest_taken.lock();
         // Under the lock: what is in the list now and is not taken belongs to no other compaction.

@@ -2,45 +2,53 @@
 //!
 //! A segment or file is left out when its timestamps, its first and last row or its Bloom filter
 //! show that it has nothing for the scan, so that it is never searched. HBase does the same in
-//! `StoreScanner.selectScannersFrom`.
+//! `StoreScanner.selectScannersFrom`. Of a sorted run, only the files around the scan's rows are
+//! looked at: for one row, one file.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use hblite_hfile::{BlockUse, HFileReader, KeyHash, RowProbe};
 use hblite_model::cell::key;
 use hblite_model::{BloomType, CellComparator, Direction, Qualifiers, Result, Scan, TimeRange};
 
-use super::{SourceScanner, StoreFileScanner};
+use super::{RunScanner, SourceScanner, StoreFileScanner};
 use crate::memstore::SegmentScanner;
 use crate::prefetch::prefetch;
+use crate::store::file_list::{FileList, row_range};
 use crate::store::matcher::ScanInfo;
 use crate::store::store_file::StoreFile;
 
 /// The sources of a scan at `now`, the newest first, from the segments (the newest first) and the
-/// files (the oldest first) of a store.
+/// files of a store.
 ///
 /// # Errors
 /// `Corrupt` if a Bloom filter cannot be read.
 pub(crate) fn select_sources(
     segments: Vec<SegmentScanner>,
-    files: &[Arc<StoreFile>],
+    files: &Arc<FileList>,
     info: &ScanInfo,
     scan: &Scan,
     read_point: u64,
     now: i64,
 ) -> Result<Vec<SourceScanner>> {
     let needs = Needs::new(scan, info, now);
-    let mut sources = Vec::with_capacity(segments.len() + files.len());
+    let mut sources = Vec::with_capacity(segments.len() + files.run_count());
     for segment in segments {
-        if segment.timestamps().is_some_and(|range| needs.may_want_timestamps(range)) {
+        if segment.timestamps().is_some_and(|range| needs.timestamps.overlap(range)) {
             sources.push(segment.into());
         }
     }
+    let block_use = block_use(scan, info);
     let mut wanted = needs.wanted(files);
-    while let Some(file) = wanted.next(|_| true)? {
-        let scanner = StoreFileScanner::new(file, read_point);
-        let scanner = scanner.with_block_use(block_use(scan, info));
-        sources.push(scanner.into());
+    while let Some(choice) = wanted.next(|_| true)? {
+        sources.push(match &files.by_row()[choice.clone()] {
+            [file] => StoreFileScanner::new(file, read_point).with_block_use(block_use).into(),
+            _ => {
+                let run = RunScanner::new(Arc::clone(files), choice, read_point, block_use);
+                run.with_timestamps(needs.timestamps).into()
+            }
+        });
     }
     Ok(sources)
 }
@@ -57,13 +65,26 @@ fn block_use(scan: &Scan, info: &ScanInfo) -> BlockUse {
     }
 }
 
+/// The timestamps that a scan selects.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timestamps {
+    pub(super) range: TimeRange,
+    /// If all timestamps of a file are lower, it has only expired cells.
+    pub(super) oldest_unexpired: i64,
+}
+
+impl Timestamps {
+    /// Whether a source with timestamps from `min` to `max` may have something for the scan.
+    pub(crate) fn overlap(&self, (min, max): (i64, i64)) -> bool {
+        min < self.range.max() && max >= self.range.min() && max >= self.oldest_unexpired
+    }
+}
+
 /// What a scan selects from a family.
 pub(crate) struct Needs<'a> {
     scan: &'a Scan,
     comparator: CellComparator,
-    time_range: TimeRange,
-    /// Files whose timestamps are all lower have only expired cells.
-    oldest_unexpired: i64,
+    timestamps: Timestamps,
     /// The column, if one is named.
     single_column: Option<&'a [u8]>,
 }
@@ -85,27 +106,56 @@ impl<'a> Needs<'a> {
         Self {
             scan,
             comparator: info.comparator,
-            time_range: scan.time_range_of(&info.family),
-            oldest_unexpired,
+            timestamps: Timestamps { range: scan.time_range_of(&info.family), oldest_unexpired },
             single_column,
         }
     }
 
-    fn may_want_timestamps(&self, (min, max): (i64, i64)) -> bool {
-        min < self.time_range.max() && max >= self.time_range.min() && max >= self.oldest_unexpired
+    /// Those of a store's files that may have something for the scan: of each run one file or
+    /// several, the newest run first.
+    pub(crate) fn wanted<'f>(&'f self, files: &'f FileList) -> Wanted<'f> {
+        let is_single = files.len() == 1;
+        let runs_left = files.run_count();
+        Wanted { needs: self, files, runs_left, is_single, hash: KeyHash::default(), next: None }
     }
 
-    /// Those of a store's files (the oldest first) that may have something for the scan, the newest
-    /// first.
-    pub(crate) fn wanted<'f>(&'f self, files: &'f [Arc<StoreFile>]) -> Wanted<'f> {
-        let is_single = files.len() == 1;
-        Wanted { needs: self, files, is_single, hash: KeyHash::default(), next: None }
+    /// Those files of a run whose rows are around those of the scan, as places in
+    /// [`FileList::by_row`]. For one row there is one at most.
+    fn of_run(&self, files: &FileList, run: usize) -> Range<usize> {
+        let range = files.range(run);
+        if range.len() < 2 {
+            // Its rows are compared when it is probed.
+            return range;
+        }
+        let run = &files.by_row()[range.clone()];
+        let (smallest, greatest) = self.rows();
+        let is_before =
+            |left: &[u8], right: &[u8]| self.comparator.compare_rows(left, right).is_lt();
+        let ends_before = |file: &Arc<StoreFile>| {
+            !smallest.is_empty()
+                && row_range(file).is_none_or(|(_, last)| is_before(last, smallest))
+        };
+        let begins_in = |file: &Arc<StoreFile>| {
+            greatest.is_empty()
+                || row_range(file).is_none_or(|(first, _)| !is_before(greatest, first))
+        };
+        let start = run.partition_point(ends_before);
+        let length = run[start..].partition_point(begins_in);
+        range.start + start..range.start + start + length
+    }
+
+    /// The smallest and the greatest row of the scan; an empty one for the end of the table.
+    fn rows(&self) -> (&'a [u8], &'a [u8]) {
+        match self.scan.direction() {
+            Direction::Forward => (self.scan.start_row(), self.scan.stop_row()),
+            Direction::Reverse => (self.scan.stop_row(), self.scan.start_row()),
+        }
     }
 
     /// Whether the file may have something for the scan, but for the bits of its Bloom filter.
     fn probe<'f>(&self, file: &'f StoreFile, hash: &mut KeyHash) -> Result<RowProbe<'f>> {
         let reader = file.reader();
-        if self.may_want_timestamps(reader.time_range()) && self.may_want_rows(reader) {
+        if self.timestamps.overlap(reader.time_range()) && self.may_want_rows(reader) {
             self.probe_bloom(reader, hash)
         } else {
             Ok(RowProbe::decided(false))
@@ -117,10 +167,7 @@ impl<'a> Needs<'a> {
         let (Some(first), Some(last)) = (reader.first_key(), reader.last_key()) else {
             return false;
         };
-        let (smallest, greatest) = match self.scan.direction() {
-            Direction::Forward => (self.scan.start_row(), self.scan.stop_row()),
-            Direction::Reverse => (self.scan.stop_row(), self.scan.start_row()),
-        };
+        let (smallest, greatest) = self.rows();
         let compare = |left, right| self.comparator.compare_rows(left, right);
         let is_after = !greatest.is_empty() && compare(key::row(first), greatest).is_gt();
         !is_after && (smallest.is_empty() || compare(key::row(last), smallest).is_ge())
@@ -159,17 +206,26 @@ impl<'a> Needs<'a> {
 /// Files that a scan may want: see [`Needs::wanted`].
 pub(crate) struct Wanted<'f> {
     needs: &'f Needs<'f>,
+    files: &'f FileList,
     /// Those that were not probed yet.
-    files: &'f [Arc<StoreFile>],
+    runs_left: usize,
     /// Then there is nothing to do while its memory is on the way.
     is_single: bool,
     hash: KeyHash,
     /// Probed, and its memory is on the way.
-    next: Option<(&'f Arc<StoreFile>, RowProbe<'f>)>,
+    next: Option<Probed<'f>>,
+}
+
+/// Files of a run, and what the filter of a single one says.
+struct Probed<'f> {
+    /// Their places in [`FileList::by_row`].
+    places: Range<usize>,
+    probe: RowProbe<'f>,
 }
 
 impl<'f> Wanted<'f> {
-    /// The next file that is worth opening and that the scan may want.
+    /// The next files of a run that the scan may want, as places in [`FileList::by_row`]. A single
+    /// one is worth opening.
     ///
     /// # Errors
     /// `Corrupt` if a Bloom filter cannot be read.
@@ -177,16 +233,20 @@ impl<'f> Wanted<'f> {
     pub(crate) fn next(
         &mut self,
         is_worthwhile: impl Fn(&StoreFile) -> bool,
-    ) -> Result<Option<&'f Arc<StoreFile>>> {
+    ) -> Result<Option<Range<usize>>> {
         loop {
             let current = match self.next.take() {
                 Some(current) => Some(current),
                 None => self.probe_next(&is_worthwhile)?,
             };
-            let Some((file, probe)) = current else { return Ok(None) };
+            let Some(Probed { places, probe }) = current else { return Ok(None) };
             self.next = self.probe_next(&is_worthwhile)?;
-            if is_worthwhile(file) && probe.may_contain() {
-                return Ok(Some(file));
+            let may_have = match &self.files.by_row()[places.clone()] {
+                [file] => is_worthwhile(file) && probe.may_contain(),
+                _ => true,
+            };
+            if may_have {
+                return Ok(Some(places));
             }
         }
     }
@@ -196,17 +256,23 @@ impl<'f> Wanted<'f> {
     fn probe_next(
         &mut self,
         is_worthwhile: impl Fn(&StoreFile) -> bool,
-    ) -> Result<Option<(&'f Arc<StoreFile>, RowProbe<'f>)>> {
-        while let Some((file, rest)) = self.files.split_last() {
-            self.files = rest;
-            if is_worthwhile(file) {
-                let probe = self.needs.probe(file, &mut self.hash)?;
-                if !self.is_single
-                    && let Some(byte) = probe.first_byte()
-                {
-                    prefetch(byte);
+    ) -> Result<Option<Probed<'f>>> {
+        while let Some(run) = self.runs_left.checked_sub(1) {
+            self.runs_left = run;
+            let places = self.needs.of_run(self.files, run);
+            match &self.files.by_row()[places.clone()] {
+                [] => {}
+                [file] if !is_worthwhile(file) => {}
+                [file] => {
+                    let probe = self.needs.probe(file, &mut self.hash)?;
+                    if !self.is_single
+                        && let Some(byte) = probe.first_byte()
+                    {
+                        prefetch(byte);
+                    }
+                    return Ok(Some(Probed { places, probe }));
                 }
-                return Ok(Some((file, probe)));
+                _ => return Ok(Some(Probed { places, probe: RowProbe::decided(true) })),
             }
         }
         Ok(None)

@@ -108,19 +108,6 @@ impl StoreFileScanner {
         }
     }
 
-    /// A scanner of a whole file, of which all cells are visible.
-    #[cfg(test)]
-    pub(crate) fn over(reader: Arc<hblite_hfile::HFileReader>) -> Self {
-        Self {
-            comparator: reader.comparator(),
-            bounds: None,
-            read_point: None,
-            changes: None,
-            scanner: HFileScanner::new(reader),
-            is_outside: false,
-        }
-    }
-
     /// The same, with another use of the blocks that it reads than [`BlockUse::Keep`].
     #[must_use]
     pub(crate) fn with_block_use(self, block_use: BlockUse) -> Self {
