@@ -42,6 +42,7 @@ mod parallel;
 mod prefetch;
 mod region;
 mod row_hash;
+mod row_rank;
 mod sealed;
 mod signal;
 mod snapshot;

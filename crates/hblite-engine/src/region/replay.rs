@@ -15,14 +15,13 @@ use hblite_model::{CellBuffer, CellRef, Result};
 
 use super::Region;
 use crate::invariants::ARE_CHECKED;
+use crate::row_rank::row_rank;
 use crate::wal::WalEntry;
 
 /// Bytes of cells to collect. Smaller memstores collect a fraction of their capacity.
 const BATCH_BYTES_MAX: usize = 4 << 20;
 /// That fraction of a memstore.
 const MEMSTORE_DIVISOR: usize = 8;
-/// Bytes of a row that are used for sorting a batch.
-const RANK_SIZE: usize = size_of::<u128>();
 /// Fewer cells are not worth a thread.
 const CELLS_PER_THREAD_MIN: usize = 2_000;
 /// Maximum number of threads that insert.
@@ -94,7 +93,7 @@ impl Replay {
         }
         // The position in the log decides last: of equal cells, the later one sorts first.
         let mut order: Vec<(u128, usize)> =
-            self.cells.iter().map(|cell| rank(cell.row())).zip(0..).collect();
+            self.cells.iter().map(|cell| row_rank(cell.row())).zip(0..).collect();
         order.sort_unstable();
         let cells = &self.cells;
         let insert_part = |part: &[(u128, usize)]| {
@@ -150,14 +149,6 @@ fn split_at_rows(order: &[(u128, usize)], count: usize) -> (Part<'_>, Vec<Part<'
         rest = others;
     }
     (rest, parts)
-}
-
-/// The first bytes of a row as a number, padded with zeros.
-fn rank(row: &[u8]) -> u128 {
-    let mut bytes = [0; RANK_SIZE];
-    let length = row.len().min(RANK_SIZE);
-    bytes[..length].copy_from_slice(&row[..length]);
-    u128::from_be_bytes(bytes)
 }
 
 #[cfg(test)]

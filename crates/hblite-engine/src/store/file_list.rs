@@ -23,6 +23,7 @@ use hblite_model::CellComparator;
 use hblite_model::cell::key;
 
 use super::store_file::StoreFile;
+use crate::row_rank::row_rank_in;
 
 /// A store's files, the oldest first.
 #[derive(Debug)]
@@ -32,6 +33,9 @@ pub(crate) struct FileList {
     by_row: Box<[Arc<StoreFile>]>,
     /// Where the runs end, in both.
     ends: Box<[usize]>,
+    /// The ranks of the last rows, in the order of `by_row`.
+    last_ranks: Box<[u128]>,
+    comparator: CellComparator,
 }
 
 impl Deref for FileList {
@@ -63,7 +67,17 @@ impl FileList {
         if !by_row.is_empty() {
             ends.push(by_row.len());
         }
-        Self { by_age: files.into(), by_row: by_row.into(), ends: ends.into() }
+        let rank = |file: &Arc<StoreFile>| {
+            row_range(file).map_or(0, |(_, last)| row_rank_in(comparator, last))
+        };
+        let last_ranks = by_row.iter().map(rank).collect();
+        Self {
+            by_age: files.into(),
+            by_row: by_row.into(),
+            ends: ends.into(),
+            last_ranks,
+            comparator,
+        }
     }
 
     /// The number of sorted runs: how many files may have a row.
@@ -83,6 +97,21 @@ impl FileList {
     pub(crate) fn range(&self, index: usize) -> Range<usize> {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         start..self.ends[index]
+    }
+
+    /// Of these files of a run, as places in [`FileList::by_row`], the first whose rows do not end
+    /// before `row`; the end of `places` if there is none.
+    pub(crate) fn place_of(&self, places: Range<usize>, row: &[u8]) -> usize {
+        let rank = row_rank_in(self.comparator, row);
+        let ranks = &self.last_ranks[places.clone()];
+        let lower = ranks.partition_point(|of_last| *of_last < rank);
+        let equal = ranks[lower..].iter().take_while(|of_last| **of_last == rank).count();
+        let start = places.start + lower;
+        let ends_before = |file: &Arc<StoreFile>| {
+            let last = row_range(file).map(|(_, last)| last);
+            last.is_none_or(|last| self.comparator.compare_rows(last, row).is_lt())
+        };
+        start + self.by_row[start..start + equal].partition_point(ends_before)
     }
 }
 

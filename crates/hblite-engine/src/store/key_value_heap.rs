@@ -17,6 +17,7 @@ use hblite_model::{Direction, Result};
 
 use super::key_value_scanner::{BlockPlace, DirectedScanner, KeyValueScanner};
 use crate::invariants::ARE_CHECKED;
+use crate::row_rank::row_rank_in;
 
 /// A merge of sources (HBase's `KeyValueHeap` and `ReversedKeyValueHeap`).
 pub(crate) struct KeyValueHeap<S> {
@@ -39,9 +40,6 @@ struct Ranked {
 
 /// No scanner has this index.
 const NONE: usize = usize::MAX;
-
-/// Bytes of a row in its rank.
-const RANK_SIZE: usize = size_of::<u128>();
 
 impl<S: KeyValueScanner> KeyValueHeap<S> {
     /// A merge of `sources`, the newest first, from `start_row` on (see
@@ -209,22 +207,11 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
         }
     }
 
-    /// The rank of the row at which the scanner is. Shorter rows are padded with zeros, which keeps
-    /// the order or makes ranks equal.
+    /// The rank of the row at which the scanner is.
     #[inline]
     fn rank(&self, index: usize) -> Ranked {
-        let row = match self.comparator {
-            CellComparator::Default => self.scanners[index].current_key().map(key::row),
-            // Rows of hbase:meta are not ordered as bytes.
-            CellComparator::Meta => None,
-        };
-        let row = row.unwrap_or_default();
-        let bytes = row.first_chunk::<RANK_SIZE>().copied().unwrap_or_else(|| {
-            let mut bytes = [0; RANK_SIZE];
-            bytes[..row.len()].copy_from_slice(row);
-            bytes
-        });
-        let rank = u128::from_be_bytes(bytes);
+        let row = self.scanners[index].current_key().map(key::row);
+        let rank = row_rank_in(self.comparator, row.unwrap_or_default());
         Ranked { rank: if self.direction.is_reverse() { !rank } else { rank }, index }
     }
 

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 
-use hblite_env::{FileSystem, MemFileSystem, Random, SeededRandom};
+use hblite_env::{Clock, Env, ManualClock, MemFileSystem, Random, SeededRandom};
 use hblite_model::{CompactRequest, Delete, Get, Put, Result, RowResult, Scan, TimeRange};
 
 use super::{DIR, env, name, options, starts, table};
@@ -15,9 +15,14 @@ use crate::{Engine, EngineOptions};
 
 /// A store with an empty table, and the table's region. All files but empty ones are large.
 fn store() -> (Arc<Engine>, Arc<Region>) {
+    store_at(&Arc::new(ManualClock::new(1_700_000_000_000)))
+}
+
+fn store_at(clock: &Arc<ManualClock>) -> (Arc<Engine>, Arc<Region>) {
     let options = EngineOptions { compaction_small_file_bytes: 1, ..options() };
-    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
-    let engine = Engine::open(env(fs), Path::new(DIR), options).unwrap();
+    let env =
+        Env { clock: Arc::clone(clock) as Arc<dyn Clock>, ..env(Arc::new(MemFileSystem::new())) };
+    let engine = Engine::open(env, Path::new(DIR), options).unwrap();
     engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
     let region = region(&engine, 0);
     (engine, region)
@@ -77,19 +82,35 @@ fn a_load_in_the_order_of_keys_is_not_compacted_and_writers_do_not_wait() {
 }
 
 #[test]
+fn a_long_run_is_compacted_when_nothing_is_written_any_more() {
+    let clock = Arc::new(ManualClock::new(1_700_000_000_000));
+    let (engine, region) = store_at(&clock);
+    for file in 0..140 {
+        flush_rows(&engine, [file], 1);
+        assert!(!compact(&region));
+    }
+    clock.advance(10 * 60 * 1000);
+    assert!(!compact(&region));
+    clock.advance(1);
+    assert!(compact(&region));
+    assert_eq!(shape(&region), (122, 1));
+    assert!(!compact(&region));
+}
+
+#[test]
 fn writers_wait_when_a_run_becomes_far_too_long() {
     let (engine, region) = store();
     let compactions = region.stores()[0].without_compactions();
-    for file in 0..16 * 15 {
+    for file in 0..64 * 15 {
         flush_rows(&engine, [file], 1);
     }
     let store = &region.stores()[0];
-    assert_eq!((shape(&region), store.excess_files()), ((240, 1), 0));
-    flush_rows(&engine, [240], 1);
+    assert_eq!((shape(&region), store.excess_files()), ((960, 1), 0));
+    flush_rows(&engine, [960], 1);
     assert_eq!(store.excess_files(), 1);
     drop(compactions);
     assert!(compact(&region));
-    assert_eq!(shape(&region), (124, 1));
+    assert_eq!(shape(&region), (511, 1));
     assert_eq!(store.excess_files(), 0);
 }
 

@@ -15,16 +15,19 @@
 //! than the ratio times the others together. So a file is rewritten only together with files of
 //! about its own size, and each cell a logarithmic number of times.
 //!
-//! What is loaded in the order of keys is not compacted at all until there are so many files that
-//! opening them takes long. Then the smallest neighbors become one file. With files of 22 MB, half
-//! of the cells of a store of 5 GB are rewritten once, and those of one of 22 GB once each.
+//! What is loaded in the order of keys is not compacted at all, up to [`FILES_MAX`] files: 11 GB
+//! with the default settings, where a region is split anyway. Beyond it the smallest neighbors
+//! become one file. A store at rest has at most [`FILES_AT_REST_MAX`], since each file takes time
+//! and memory when the store is opened.
 
 use std::ops::Range;
 
 /// With more large files than this, those of a run no longer count as one.
-const FILES_PER_UNIT_MAX: usize = 16;
+const FILES_PER_UNIT_MAX: usize = 64;
 /// With more files than this, neighbors in a run are compacted although they count as one.
-const FILES_MAX: usize = 128;
+pub(super) const FILES_MAX: usize = 512;
+/// The same for a store to which nothing is written.
+pub(super) const FILES_AT_REST_MAX: usize = 128;
 
 /// The settings of the policy.
 #[derive(Debug, Clone)]
@@ -64,9 +67,11 @@ pub(super) fn weight(files: &[Candidate], rules: &CompactionRules) -> usize {
 }
 
 /// The files to compact, of these from the oldest to the newest; `None` if no compaction is
-/// worthwhile. In a crowded store, one is whenever there are enough files.
+/// worthwhile. One is if there are more than `kept_max` files, and in a crowded store whenever
+/// there are enough.
 pub(super) fn select(
     files: &[Candidate],
+    kept_max: usize,
     is_crowded: bool,
     rules: &CompactionRules,
 ) -> Option<Range<usize>> {
@@ -84,7 +89,7 @@ pub(super) fn select(
             let sizes = || files[window.clone()].iter().filter_map(|file| file.size);
             (sizes().max(), sizes().sum::<u64>())
         };
-        windows.min_by_key(cost).filter(|_| files.len() > FILES_MAX)
+        windows.min_by_key(cost).filter(|_| files.len() > kept_max)
     };
     by_size().or_else(neighbors)
 }
@@ -230,7 +235,7 @@ mod tests {
 
     #[test]
     fn large_files_of_a_run_count_as_one() {
-        let chosen = |files: &[Candidate]| select(files, false, &RULES);
+        let chosen = |files: &[Candidate]| select(files, 100, false, &RULES);
         let one_run = run(0, &[20; 8]);
         assert_eq!((chosen(&one_run), weight(&one_run, &RULES)), (None, 1));
         let overlapping: Vec<_> = (0..8).flat_map(|number| run(number, &[20])).collect();
@@ -249,15 +254,15 @@ mod tests {
 
     #[test]
     fn a_long_run_is_compacted_in_pieces() {
-        let chosen = |files: &[Candidate]| select(files, false, &RULES);
-        let mut files = run(0, &[20; FILES_MAX + 1]);
-        assert_eq!(weight(&files, &RULES), 9);
-        assert_eq!(chosen(&files[..FILES_MAX]), None);
+        let chosen = |files: &[Candidate]| select(files, 100, false, &RULES);
+        let mut files = run(0, &[20; 101]);
+        assert_eq!(weight(&files, &RULES), 2);
+        assert_eq!(chosen(&files[..100]), None);
         assert_eq!(chosen(&files), Some(0..5));
         files[..40].iter_mut().for_each(|file| file.size = Some(100));
         assert_eq!(chosen(&files), Some(40..45), "the smallest");
         // The file between them by rows is not among them by age.
-        files[40].place = FILES_MAX + 1;
+        files[40].place = 101;
         assert_eq!(chosen(&files), Some(41..46));
         files.iter_mut().for_each(|file| file.place *= 2);
         assert_eq!(chosen(&files), None, "their rows would overlap those of others");
@@ -269,12 +274,12 @@ mod tests {
         let (mut files, mut written) = (Vec::new(), 0);
         for flush in 0..1_000 {
             files.push(1);
-            if let Some(range) = select(&run(0, &files), false, &rules) {
+            if let Some(range) = select(&run(0, &files), 128, false, &rules) {
                 let size = files[range.clone()].iter().sum();
                 written += size;
                 files.splice(range, [size]);
             }
-            assert!(files.len() <= FILES_MAX, "after {flush}");
+            assert!(files.len() <= 128, "after {flush}");
         }
         assert!((872..=1_100).contains(&written), "{written}");
         assert_eq!(files.iter().sum::<u64>(), 1_000);

@@ -15,7 +15,7 @@ use hblite_hfile::file_info::{EXCLUDE_FROM_MINOR_COMPACTION, MAJOR_COMPACTION, i
 use hblite_model::{CompactionKind, KeepDeletedCells};
 
 use super::CompactionTrigger;
-use super::policy::{self, Candidate, CompactionRules};
+use super::policy::{self, Candidate, CompactionRules, FILES_AT_REST_MAX, FILES_MAX};
 use crate::store::Store;
 use crate::store::file_list::FileList;
 use crate::store::store_file::StoreFile;
@@ -27,6 +27,9 @@ const MARKERS_MIN: u64 = 10_000;
 /// or more, so at least half of what the compaction reads need not be written, and deleting a whole
 /// store bit by bit rewrites each cell twice at most.
 const CELLS_PER_MARKER_MAX: u64 = 4;
+
+/// A store whose newest file is older is at rest.
+const REST_MS: i64 = 10 * 60 * 1000;
 
 impl Store {
     /// Whether there are so many files that compactions are urgent.
@@ -85,8 +88,18 @@ impl Store {
         {
             return Some(references);
         }
-        let range = policy::select(&candidates(files)[taken..], self.is_crowd(files), rules)?;
+        let kept_max = if self.is_at_rest(files) { FILES_AT_REST_MAX } else { FILES_MAX };
+        let candidates = &candidates(files)[taken..];
+        let range = policy::select(candidates, kept_max, self.is_crowd(files), rules)?;
         Some(taken + range.start..taken + range.end)
+    }
+
+    /// Whether nothing was written to the store for a while.
+    fn is_at_rest(&self, files: &FileList) -> bool {
+        // The results of compactions come before it.
+        let newest = files.last().and_then(|newest| newest.since());
+        let now = self.context.env.clock.now_millis();
+        newest.is_none_or(|newest| newest < now.saturating_sub(REST_MS))
     }
 
     /// Whether a major compaction is due: the last one was too long ago, or the only file has too

@@ -10,12 +10,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use hblite_hfile::{BlockCells, BlockUse};
-use hblite_model::cell::CellRef;
+use hblite_model::cell::{CellRef, key};
 use hblite_model::{CellComparator, Direction, Result};
 
 use super::{KeyValueScanner, StoreFileScanner, Timestamps, WalkedBack};
-use crate::store::file_list::FileList;
-use crate::store::store_file::StoreFile;
+use crate::store::file_list::{FileList, row_range};
 
 /// A position in one of the files of a run.
 pub(crate) struct RunScanner {
@@ -99,14 +98,10 @@ impl RunScanner {
         }
     }
 
-    /// The file with the first key that is not less than `key`; the last one if there is none.
+    /// The file that has the row of `key`, or the next row; the last one if there is none.
     fn place_of(&self, key: &[u8]) -> usize {
-        let ends_before = |file: &Arc<StoreFile>| {
-            let last = file.reader().last_key();
-            last.is_none_or(|last| self.comparator.compare_keys(last, key).is_lt())
-        };
-        let place = self.list.by_row()[self.places.clone()].partition_point(ends_before);
-        self.places.start + place.min(self.places.len() - 1)
+        let place = self.list.place_of(self.places.clone(), key::row(key));
+        place.min(self.places.end - 1)
     }
 }
 
@@ -137,8 +132,10 @@ impl KeyValueScanner for RunScanner {
     }
 
     fn reseek(&mut self, key: &[u8]) -> Result<bool> {
-        let last = self.list.by_row()[self.at].reader().last_key();
-        if last.is_none_or(|last| self.comparator.compare_keys(last, key).is_lt()) {
+        let range = row_range(&self.list.by_row()[self.at]);
+        let is_beyond =
+            |(_, last): (&[u8], &[u8])| self.comparator.compare_rows(last, key::row(key)).is_lt();
+        if range.is_some_and(is_beyond) {
             return self.seek(key);
         }
         Ok(self.scanner.reseek(key)? || self.leave(Direction::Forward)?)
@@ -179,10 +176,11 @@ impl KeyValueScanner for RunScanner {
 #[cfg(test)]
 mod tests {
     use hblite_model::TimeRange;
-    use hblite_model::cell::{Cell, CellType, key};
+    use hblite_model::cell::{Cell, CellType};
 
     use super::*;
     use crate::store::key_value_scanner::WALK_CELLS_MAX;
+    use crate::store::store_file::StoreFile;
     use crate::store::store_scanner::random_reads::{Dice, cell};
     use crate::store::test_files::{list_of, reader_of};
 

@@ -127,21 +127,24 @@ impl<'a> Needs<'a> {
             // Its rows are compared when it is probed.
             return range;
         }
-        let run = &files.by_row()[range.clone()];
         let (smallest, greatest) = self.rows();
-        let is_before =
-            |left: &[u8], right: &[u8]| self.comparator.compare_rows(left, right).is_lt();
-        let ends_before = |file: &Arc<StoreFile>| {
-            !smallest.is_empty()
-                && row_range(file).is_none_or(|(_, last)| is_before(last, smallest))
+        let start = match smallest {
+            [] => range.start,
+            row => files.place_of(range.clone(), row),
         };
-        let begins_in = |file: &Arc<StoreFile>| {
-            greatest.is_empty()
-                || row_range(file).is_none_or(|(first, _)| !is_before(greatest, first))
+        if greatest.is_empty() {
+            return start..range.end;
+        }
+        let last = match smallest == greatest {
+            true => start,
+            false => files.place_of(start..range.end, greatest),
         };
-        let start = run.partition_point(ends_before);
-        let length = run[start..].partition_point(begins_in);
-        range.start + start..range.start + start + length
+        let begins_after = |file: &Arc<StoreFile>| {
+            let first = row_range(file).map(|(first, _)| first);
+            first.is_some_and(|first| self.comparator.compare_rows(first, greatest).is_gt())
+        };
+        let has_last = last < range.end && !begins_after(&files.by_row()[last]);
+        start..last + usize::from(has_last)
     }
 
     /// The smallest and the greatest row of the scan; an empty one for the end of the table.
