@@ -8,7 +8,7 @@
 //! `catalog`.
 //!
 //! A store with references is compacted as soon as its region opens, and such a compaction drops
-//! delete markers, unless it leaves large files of other rows alone. A store that has only whole
+//! delete markers, unless it leaves files of other rows alone. A store that has only whole
 //! files keeps its markers until the next major compaction.
 //!
 //! Source: HBase's `SplitTableRegionProcedure`, `MergeTableRegionsProcedure`,

@@ -1,8 +1,9 @@
 //! Which files of a store to compact together (HBase's `ExploringCompactionPolicy`, with sorted
 //! runs).
 //!
-//! Large files that are adjacent in a sorted run count as one, since to readers they are. The
-//! policy sees them as a *unit* of their total size; any other file is a unit of its own:
+//! The files of a sorted run count as one, since to readers they are, but for small ones after the
+//! last large one. The policy sees them as a *unit* of their total size; any other file is a unit
+//! of its own:
 //!
 //! ```text
 //! files, oldest first   [500 MB]  [22 MB] [22 MB] [22 MB]  [3 MB]  [1 MB]
@@ -96,16 +97,22 @@ pub(super) fn select(
 
 fn units(files: &[Candidate], rules: &CompactionRules) -> Vec<Unit> {
     let is_large = |file: &Candidate| file.size.is_some_and(|size| size >= rules.small_bytes);
-    let are_one = |left: &Candidate, right: &Candidate| {
-        left.run == right.run && is_large(left) && is_large(right)
+    let are_of_run = |left: &Candidate, right: &Candidate| {
+        left.run == right.run && left.size.is_some() && right.size.is_some()
     };
-    let mut end = 0;
-    let chunks = files.chunk_by(are_one).map(|chunk| {
-        let start = end;
-        end += chunk.len();
-        Unit { files: start..end, size: chunk.iter().map(|file| file.size).sum() }
-    });
-    chunks.collect()
+    let mut units = Vec::new();
+    let mut start = 0;
+    for run in files.chunk_by(are_of_run) {
+        let end = start + run.len();
+        if let Some(last) = run.iter().rposition(is_large) {
+            let size = run[..=last].iter().map(|file| file.size).sum();
+            units.push(Unit { files: start..start + last + 1, size });
+            start += last + 1;
+        }
+        units.extend((start..end).map(|at| Unit { files: at..at + 1, size: files[at].size }));
+        start = end;
+    }
+    units
 }
 
 /// Files of a unit that one compaction may merge, such that no other file of their run has rows
@@ -244,9 +251,11 @@ mod tests {
         let of_40 = |other| [run(0, &[20, 20]), run(1, &[other]), run(2, &[20])].concat();
         assert_eq!(chosen(&of_40(15)), None);
         assert_eq!(chosen(&of_40(20)), Some(0..4));
-        // Small files are compacted as always.
-        let small = run(0, &[20, 20, 20, 4, 3, 2]);
+        // Small files are compacted as always, until large ones follow.
+        let small = run(0, &[20, 4, 20, 4, 3, 2]);
         assert_eq!((chosen(&small), weight(&small, &RULES)), (Some(3..6), 4));
+        let small = run(0, &[20, 4, 20, 4, 3, 20, 4, 3, 20]);
+        assert_eq!((chosen(&small), weight(&small, &RULES)), (None, 1));
         let mut left_alone = one_run;
         left_alone[4].size = None;
         assert_eq!((chosen(&left_alone), weight(&left_alone, &RULES)), (None, 3));

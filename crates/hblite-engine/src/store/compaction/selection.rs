@@ -147,15 +147,15 @@ fn candidates(files: &FileList) -> Vec<Candidate> {
     (0..files.run_count()).flat_map(of_run).map(candidate).collect()
 }
 
-/// The files to compact so that no reference is left: all of them, as in HBase, unless the others
-/// are large and have no row in common with the references, which a load in the order of keys
-/// leads to. Then delete markers are kept.
+/// The files to compact so that no reference is left: all of them, as in HBase, unless much would
+/// be rewritten that has no row in common with the references, which is what a load in the order
+/// of keys leads to. Then delete markers are kept.
 fn references(files: &FileList, rules: &CompactionRules) -> Option<Range<usize>> {
     let first = files.iter().position(|file| file.is_reference())?;
     let last = files.iter().rposition(|file| file.is_reference())?;
-    let is_large = |file: &Arc<StoreFile>| file.size_bytes() >= rules.small_bytes;
-    let are_apart =
-        files.run_count() == 1 && files.iter().all(|file| file.is_reference() || is_large(file));
+    let others = files.iter().filter(|file| !file.is_reference());
+    let is_much = others.map(|file| file.size_bytes()).sum::<u64>() >= rules.small_bytes;
+    let are_apart = files.run_count() == 1 && is_much;
     Some(if are_apart { first..last + 1 } else { 0..files.len() })
 }
 
