@@ -23,16 +23,19 @@ mod store_file_scanner;
 #[cfg(test)]
 pub(crate) mod vec_scanner;
 
-pub(crate) use run_scanner::RunScanner;
+use run_scanner::RunScanner;
 pub(crate) use select::{Needs, Timestamps, is_get, select_sources};
 pub(crate) use store_file_scanner::StoreFileScanner;
 
 use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::Arc;
 
-use hblite_hfile::BlockCells;
+use hblite_hfile::{BlockCells, BlockUse};
 use hblite_model::cell::{CellComparator, CellRef, CellType, compare_without_row, key};
 use hblite_model::{Direction, Result};
 
+use super::file_list::FileList;
 use crate::memstore::SegmentScanner;
 
 /// A position among sorted cells (HBase's `KeyValueScanner`).
@@ -211,9 +214,22 @@ impl From<StoreFileScanner> for SourceScanner {
     }
 }
 
-impl From<RunScanner> for SourceScanner {
-    fn from(scanner: RunScanner) -> Self {
-        Self::Run(Box::new(scanner))
+impl SourceScanner {
+    /// Those cells of files of a sorted run that `read_point` covers; `places` are the files' in
+    /// [`FileList::by_row`], at least one. Of several files, those without any of the `timestamps`
+    /// are left out.
+    pub(crate) fn of_run(
+        list: &Arc<FileList>,
+        places: Range<usize>,
+        read_point: u64,
+        block_use: BlockUse,
+        timestamps: Option<Timestamps>,
+    ) -> Self {
+        if let [file] = &list.by_row()[places.clone()] {
+            return Self::File(file.scanner(read_point).with_block_use(block_use));
+        }
+        let run = RunScanner::new(Arc::clone(list), places, read_point, block_use, timestamps);
+        Self::Run(Box::new(run))
     }
 }
 

@@ -10,7 +10,6 @@ use hblite_model::{CellComparator, CellRef, CellType};
 
 use super::*;
 use crate::store::file_list::FileList;
-use crate::store::key_value_scanner::RunScanner;
 use crate::store::store_scanner::random_reads::{self, Dice, NOW, cell, with_time_to_live};
 use crate::store::test_files::list_of;
 
@@ -54,13 +53,7 @@ fn files_of(dice: &Dice, cells: &[Cell]) -> Arc<FileList> {
 }
 
 fn source_of(files: &Arc<FileList>) -> SourceScanner {
-    match &files[..] {
-        [file] => file.scanner(u64::MAX).into(),
-        _ => {
-            let places = files.range(0);
-            RunScanner::new(Arc::clone(files), places, u64::MAX, BlockUse::Keep).into()
-        }
-    }
+    SourceScanner::of_run(files, files.range(0), u64::MAX, BlockUse::Keep, None)
 }
 
 fn random_scan(dice: &Dice) -> Scan {

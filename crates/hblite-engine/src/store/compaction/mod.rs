@@ -37,7 +37,7 @@ use self::turns::Chosen;
 pub(super) use self::turns::{Exclusive, Turns};
 use super::Store;
 use super::file_list::FileList;
-use super::key_value_scanner::{RunScanner, SourceScanner};
+use super::key_value_scanner::SourceScanner;
 use super::new_file::NewFile;
 use super::store_file::StoreFile;
 use super::store_scanner::{CompactionScanner, ScanType};
@@ -171,10 +171,8 @@ impl Store {
         let fs = self.context.env.fs.as_ref();
         let reopened = files.iter().map(|file| Ok(Arc::new(file.reopen(fs)?)));
         let list = Arc::new(FileList::new(reopened.collect::<Result<_>>()?, self.comparator));
-        let source = |run| {
-            let (list, places) = (Arc::clone(&list), list.range(run));
-            RunScanner::new(list, places, u64::MAX, BlockUse::Verify).into()
-        };
+        let source =
+            |run| SourceScanner::of_run(&list, list.range(run), u64::MAX, BlockUse::Verify, None);
         // The newest first.
         let sources: Vec<SourceScanner> = (0..list.run_count()).rev().map(source).collect();
         let scan_type =

@@ -33,12 +33,14 @@ pub(crate) struct RunScanner {
 
 impl RunScanner {
     /// A scanner of those cells of files of a run that `read_point` covers, at no cell yet.
-    /// `places` are the files' in [`FileList::by_row`], at least one.
+    /// `places` are the files' in [`FileList::by_row`], at least one. Files without any of the
+    /// `timestamps` are left out.
     pub(crate) fn new(
         list: Arc<FileList>,
         places: Range<usize>,
         read_point: u64,
         block_use: BlockUse,
+        timestamps: Option<Timestamps>,
     ) -> Self {
         let first = &list.by_row()[places.start];
         Self {
@@ -49,14 +51,8 @@ impl RunScanner {
             places,
             read_point,
             block_use,
-            timestamps: None,
+            timestamps,
         }
-    }
-
-    /// The same without the files that have none of these timestamps.
-    #[must_use]
-    pub(crate) fn with_timestamps(self, timestamps: Timestamps) -> Self {
-        Self { timestamps: Some(timestamps), ..self }
     }
 
     /// Opens a file, and moves in it if it has timestamps that are wanted.
@@ -262,11 +258,8 @@ mod tests {
             assert_eq!(list.run_count(), 1, "seed {seed}");
             let whole = StoreFile::over("whole", reader_of(&all, block_size));
             let mut expected = StoreFileScanner::new(&whole, read_point);
-            let places = list.range(0);
-            let mut run = RunScanner::new(Arc::clone(&list), places, read_point, BlockUse::Keep);
-            if let Some(timestamps) = timestamps {
-                run = run.with_timestamps(timestamps);
-            }
+            let (list, places) = (Arc::clone(&list), list.range(0));
+            let mut run = RunScanner::new(list, places, read_point, BlockUse::Keep, timestamps);
             for step in 0..60 {
                 let at = expected.current().map(|cell| cell.to_cell());
                 let target = format!("r{:02}", dice.roll(30));

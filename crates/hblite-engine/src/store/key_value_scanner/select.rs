@@ -12,7 +12,7 @@ use hblite_hfile::{BlockUse, HFileReader, KeyHash, RowProbe};
 use hblite_model::cell::key;
 use hblite_model::{BloomType, CellComparator, Direction, Qualifiers, Result, Scan, TimeRange};
 
-use super::{RunScanner, SourceScanner, StoreFileScanner};
+use super::SourceScanner;
 use crate::memstore::SegmentScanner;
 use crate::prefetch::prefetch;
 use crate::store::file_list::{FileList, row_range};
@@ -41,14 +41,9 @@ pub(crate) fn select_sources(
     }
     let block_use = block_use(scan, info);
     let mut wanted = needs.wanted(files);
-    while let Some(choice) = wanted.next(|_| true)? {
-        sources.push(match &files.by_row()[choice.clone()] {
-            [file] => StoreFileScanner::new(file, read_point).with_block_use(block_use).into(),
-            _ => {
-                let run = RunScanner::new(Arc::clone(files), choice, read_point, block_use);
-                run.with_timestamps(needs.timestamps).into()
-            }
-        });
+    while let Some(places) = wanted.next(|_| true)? {
+        let timestamps = Some(needs.timestamps);
+        sources.push(SourceScanner::of_run(files, places, read_point, block_use, timestamps));
     }
     Ok(sources)
 }
