@@ -50,8 +50,8 @@ pub struct EngineOptions {
     pub compaction_ratio: f64,
     /// Files below this size join any compaction. Larger ones that have no rows in common count as
     /// one file, up to 64 of them, and are compacted only when a store has more than 512 files, or
-    /// more than 128 ten minutes after the last flush. Default 16 MiB
-    /// (`hbase.hstore.compaction.min.size`).
+    /// more than 128 when the hourly check finds that nothing was flushed for ten minutes. Default
+    /// 16 MiB (`hbase.hstore.compaction.min.size`).
     pub compaction_small_file_bytes: u64,
     /// With this many files in a store, a compaction takes the cheapest of them even if none
     /// satisfy the ratio, and writes to the region are slowed down, the more the more files there

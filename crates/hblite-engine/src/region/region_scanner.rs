@@ -168,7 +168,7 @@ impl RegionScanner {
 ///
 /// A flush or compaction drops versions that newer ones hide. If a file has cells beyond the read
 /// point, it was committed after the read point was taken, and may lack versions that are visible
-/// there.
+/// there. The newest file has the highest sequence id.
 fn sources_at(
     stores: &[Arc<Store>],
     scan: &Scan,

@@ -105,7 +105,7 @@ impl FileList {
         let rank = row_rank_in(self.comparator, row);
         let ranks = &self.last_ranks[places.clone()];
         let lower = ranks.partition_point(|of_last| *of_last < rank);
-        let equal = ranks[lower..].iter().take_while(|of_last| **of_last == rank).count();
+        let equal = ranks[lower..].partition_point(|of_last| *of_last == rank);
         let start = places.start + lower;
         let ends_before = |file: &Arc<StoreFile>| {
             let last = row_range(file).map(|(_, last)| last);

@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use hblite_hfile::{BlockCells, BlockUse};
 use hblite_model::cell::{CellRef, key};
-use hblite_model::{CellComparator, Direction, Result};
+use hblite_model::{Direction, Result};
 
 use super::{KeyValueScanner, StoreFileScanner, Timestamps, WalkedBack};
-use crate::store::file_list::{FileList, row_range};
+use crate::store::file_list::FileList;
 
 /// A position in one of the files of a run.
 pub(crate) struct RunScanner {
@@ -24,7 +24,6 @@ pub(crate) struct RunScanner {
     /// The file that has a scanner.
     at: usize,
     scanner: StoreFileScanner,
-    comparator: CellComparator,
     read_point: u64,
     block_use: BlockUse,
     /// `None`: all.
@@ -44,7 +43,6 @@ impl RunScanner {
     ) -> Self {
         let first = &list.by_row()[places.start];
         Self {
-            comparator: first.reader().comparator(),
             scanner: first.scanner(read_point).with_block_use(block_use),
             at: places.start,
             list,
@@ -128,10 +126,8 @@ impl KeyValueScanner for RunScanner {
     }
 
     fn reseek(&mut self, key: &[u8]) -> Result<bool> {
-        let range = row_range(&self.list.by_row()[self.at]);
-        let is_beyond =
-            |(_, last): (&[u8], &[u8])| self.comparator.compare_rows(last, key::row(key)).is_lt();
-        if range.is_some_and(is_beyond) {
+        let current = self.at..self.at + 1;
+        if self.list.place_of(current.clone(), key::row(key)) == current.end {
             return self.seek(key);
         }
         Ok(self.scanner.reseek(key)? || self.leave(Direction::Forward)?)
@@ -171,8 +167,8 @@ impl KeyValueScanner for RunScanner {
 
 #[cfg(test)]
 mod tests {
-    use hblite_model::TimeRange;
     use hblite_model::cell::{Cell, CellType};
+    use hblite_model::{CellComparator, TimeRange};
 
     use super::*;
     use crate::store::key_value_scanner::WALK_CELLS_MAX;
