@@ -48,8 +48,8 @@ pub struct EngineOptions {
     /// together. Default 0.6, which writes less than HBase's 1.2
     /// (`hbase.hstore.compaction.ratio`).
     pub compaction_ratio: f64,
-    /// Files below this size join any compaction. Larger ones that have no rows in common count as
-    /// one file, up to 64 of them, and are compacted only when a store has more than 512 files, or
+    /// Files below this size join any compaction. Larger ones without common rows count as one
+    /// file, up to 64 of them, and are compacted only when a store has more than 512 files, or
     /// more than 128 when the hourly check finds that nothing was flushed for ten minutes. Default
     /// 16 MiB (`hbase.hstore.compaction.min.size`).
     pub compaction_small_file_bytes: u64,

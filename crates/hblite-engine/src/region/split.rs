@@ -8,8 +8,8 @@
 //! `catalog`.
 //!
 //! A store with references is compacted as soon as its region opens, and such a compaction drops
-//! delete markers, unless it leaves files of other rows alone. A store that has only whole
-//! files keeps its markers until the next major compaction.
+//! delete markers, unless it leaves files of other rows alone. A store that has only whole files
+//! keeps its markers until the next major compaction.
 //!
 //! Source: HBase's `SplitTableRegionProcedure`, `MergeTableRegionsProcedure`,
 //! `HRegionFileSystem.splitStoreFile`.
@@ -86,17 +86,19 @@ fn store_size(store: &Store) -> u64 {
     store.files().iter().map(|file| file.size_bytes()).sum()
 }
 
-/// The middle row of the largest sorted run, which is mostly a single file: the middle of the file
-/// that is in the middle. `None` if it is the run's first or last row.
+/// The middle row of the largest sorted run, which often is a single file: the middle row of the
+/// run's middle file. `None` if it is the run's first or last row.
 fn middle_row(store: &Store) -> Option<Vec<u8>> {
     let files = store.files();
     let size = |files: &[Arc<StoreFile>]| files.iter().map(|file| file.size_bytes()).sum::<u64>();
     let runs = (0..files.run_count()).map(|run| &files.by_row()[files.range(run)]);
     let largest = runs.max_by_key(|run| size(run))?;
-    let half = size(largest) / 2;
-    let is_below = |end: &usize| size(&largest[..*end]) <= half;
-    let at = (1..largest.len()).find(|end| !is_below(end)).unwrap_or(largest.len()) - 1;
-    let middle = key::row(&largest[at].reader().mid_key().ok().flatten()?).to_vec();
+    let (half, mut size_so_far) = (size(largest) / 2, 0);
+    let in_the_middle = largest.iter().find(|file| {
+        size_so_far += file.size_bytes();
+        size_so_far > half
+    });
+    let middle = key::row(&in_the_middle?.reader().mid_key().ok().flatten()?).to_vec();
     let (first, last) = (row_range(largest.first()?)?.0, row_range(largest.last()?)?.1);
     (middle != first && middle != last).then_some(middle)
 }

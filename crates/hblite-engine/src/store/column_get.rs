@@ -24,6 +24,7 @@ use super::Store;
 use super::file_list::FileList;
 use super::key_value_scanner::{Needs, is_get};
 use super::store_file::StoreFile;
+use crate::invariants::ARE_CHECKED;
 use crate::memstore::SegmentScanner;
 
 thread_local! {
@@ -158,9 +159,11 @@ impl<'a> ColumnGet<'a> {
         while !found.is_unclear {
             let is_worthwhile =
                 |file: &StoreFile| found.may_be_changed_by(file.reader().time_range().1);
-            // Only one file of a run may have the row.
-            let Some(place) = wanted.next(is_worthwhile)? else { break };
-            let file = &files.by_row()[place.start];
+            let Some(places) = wanted.next(is_worthwhile)? else { break };
+            if ARE_CHECKED {
+                assert_eq!(places.len(), 1, "one file of a run has the row");
+            }
+            let file = &files.by_row()[places.start];
             let reader = file.reader();
             found.is_unclear = file.is_reference()
                 || (reader.delete_family_count() != Some(0)

@@ -9,10 +9,10 @@
 //! run       0        │ 1    │ 2
 //! ```
 //!
-//! A load in the order of keys makes one long run; one in random order, a run of each file.
+//! A load in the order of keys makes one long run; one in random order, a run for each file.
 //!
-//! Invariants: the list is sorted by age, the oldest first, and names each file once. Each run is
-//! as long as the files after the one before it allow.
+//! Invariants: the list is sorted by age, the oldest first, and names each file once. In a run,
+//!             each file ends before the next one by rows begins.
 //! Costs:      a list is made once per flush and compaction, with a binary search for each file.
 
 use std::collections::HashSet;
@@ -23,6 +23,7 @@ use hblite_model::CellComparator;
 use hblite_model::cell::key;
 
 use super::store_file::StoreFile;
+use crate::invariants::ARE_CHECKED;
 use crate::row_rank::row_rank_in;
 
 /// A store's files, the oldest first.
@@ -71,12 +72,30 @@ impl FileList {
             row_range(file).map_or(0, |(_, last)| row_rank_in(comparator, last))
         };
         let last_ranks = by_row.iter().map(rank).collect();
-        Self {
+        let list = Self {
             by_age: files.into(),
             by_row: by_row.into(),
             ends: ends.into(),
             last_ranks,
             comparator,
+        };
+        list.check();
+        list
+    }
+
+    /// Checks the invariants from the head of this file that are not always checked.
+    fn check(&self) {
+        if !ARE_CHECKED {
+            return;
+        }
+        for run in 0..self.run_count() {
+            for pair in self.by_row[self.range(run)].windows(2) {
+                let [left, right] = [&pair[0], &pair[1]].map(|file| row_range(file));
+                let is_before = left.zip(right).is_some_and(|((_, last), (first, _))| {
+                    self.comparator.compare_rows(last, first).is_lt()
+                });
+                assert!(is_before, "files of a run have rows in common: {pair:?}");
+            }
         }
     }
 

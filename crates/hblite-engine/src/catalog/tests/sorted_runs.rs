@@ -40,7 +40,7 @@ fn row_name(row: u64) -> String {
     format!("{row:05}")
 }
 
-/// Writes rows at a time, and flushes them.
+/// Writes rows with this timestamp, and flushes them.
 fn flush_rows(engine: &Arc<Engine>, rows: impl IntoIterator<Item = u64>, timestamp: i64) {
     for row in rows {
         let value = format!("{row} at {timestamp}");
@@ -114,7 +114,7 @@ fn writers_wait_when_a_run_becomes_far_too_long() {
     assert_eq!(store.excess_files(), 0);
 }
 
-/// A row of a scan: its key and value.
+/// The rows of a scan: key and value of each.
 fn read(engine: &Arc<Engine>, scan: &Scan) -> Result<Vec<(String, String)>> {
     let mut scanner = engine.table(name("t")).scan(scan)?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

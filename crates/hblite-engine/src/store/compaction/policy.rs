@@ -23,7 +23,7 @@
 
 use std::ops::Range;
 
-/// With more large files than this, those of a run no longer count as one.
+/// A unit with more files than this counts as two, and so on.
 const FILES_PER_UNIT_MAX: usize = 64;
 /// With more files than this, neighbors in a run are compacted although they count as one.
 pub(super) const FILES_MAX: usize = 512;
@@ -51,7 +51,7 @@ pub(super) struct Candidate {
     pub(super) size: Option<u64>,
     /// The sorted run that it belongs to. Those of older files have lower numbers.
     pub(super) run: usize,
-    /// Its place among the files of the run by their rows; the first file's may be any number.
+    /// Its place among the files of the run by their rows. Neighbors have consecutive numbers.
     pub(super) place: usize,
 }
 

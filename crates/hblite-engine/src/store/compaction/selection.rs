@@ -89,14 +89,15 @@ impl Store {
             return Some(references);
         }
         let kept_max = if self.is_at_rest(files) { FILES_AT_REST_MAX } else { FILES_MAX };
-        let candidates = &candidates(files)[taken..];
-        let range = policy::select(candidates, kept_max, self.is_crowd(files), rules)?;
+        let candidates = candidates(files);
+        let is_crowded = policy::weight(&candidates, rules) >= rules.blocking_files;
+        let range = policy::select(&candidates[taken..], kept_max, is_crowded, rules)?;
         Some(taken + range.start..taken + range.end)
     }
 
     /// Whether nothing was written to the store for a while.
     fn is_at_rest(&self, files: &FileList) -> bool {
-        // The results of compactions come before it.
+        // The result of a compaction is seldom the newest by age.
         let newest = files.last().and_then(|newest| newest.since());
         let now = self.context.env.clock.now_millis();
         newest.is_none_or(|newest| newest < now.saturating_sub(REST_MS))
@@ -147,9 +148,9 @@ fn candidates(files: &FileList) -> Vec<Candidate> {
     (0..files.run_count()).flat_map(of_run).map(candidate).collect()
 }
 
-/// The files to compact so that no reference is left: all of them, as in HBase, unless much would
-/// be rewritten that has no row in common with the references, which is what a load in the order
-/// of keys leads to. Then delete markers are kept.
+/// The files to compact so that no reference is left: all of them, as in HBase, unless the others
+/// are not small and no two files have a row in common, as after a load in the order of keys. Then
+/// delete markers are kept.
 fn references(files: &FileList, rules: &CompactionRules) -> Option<Range<usize>> {
     let first = files.iter().position(|file| file.is_reference())?;
     let last = files.iter().rposition(|file| file.is_reference())?;

@@ -1,7 +1,7 @@
 //! A sorted run of store files as one source of cells.
 //!
 //! Only the file that the scan is at has a scanner. The next one is opened when the scan gets
-//! there, so a run costs a scan as much as one file does, however many files it has.
+//! there, so a scan opens one file at a time, and its cells need no merge.
 //!
 //! Invariant: no two files have a row in common (see `store/file_list.rs`), so every row is within
 //! one file, and the files one after the other are in the order of keys.
