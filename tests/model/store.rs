@@ -14,8 +14,7 @@
 //!
 //! When a column ends, its markers end too. The exception is the empty qualifier, under which the
 //! family's markers are stored. With NEW_VERSION_BEHAVIOR, flushes and minor compactions write
-//! everything. No compaction reads a file of which all cells are older than the family's time to
-//! live, if MIN_VERSIONS is 0.
+//! everything.
 
 use hblite::{CellType, KeepDeletedCells};
 use hblite_reference::cell::{Family, StoredCell, sorted};
@@ -95,49 +94,19 @@ impl Store {
         }
     }
 
-    /// Compacts until nothing is left to do.
+    /// Compacts as the policy chooses it where sizes do not matter: all files if one of them is
+    /// a reference, else runs of three neighbours, the smallest together first.
     pub(crate) fn compact_minor(&mut self, now: i64) {
-        while self.compact_once(now) {}
-    }
-
-    /// One compaction, of what the policy chooses where sizes do not matter: of neighbours that
-    /// have expired; of all files if one of them is a reference; of three neighbours, the smallest
-    /// together first. False if there is none.
-    pub(crate) fn compact_once(&mut self, now: i64) -> bool {
-        let run = if let Some(expired) = self.expired_run(now) {
-            expired
-        } else if self.has_references() {
-            0..self.files.len()
-        } else if self.files.len() >= 3 {
+        if self.has_references() {
+            return self.compact_major(now);
+        }
+        while self.files.len() >= 3 {
             let size = |start: &usize| -> u64 {
                 self.files[*start..start + 3].iter().map(|file| file.size_bytes).sum()
             };
             let start = (0..=self.files.len() - 3).min_by_key(size).unwrap_or(0);
-            start..start + 3
-        } else {
-            return false;
-        };
-        self.compact_run(run, now);
-        true
-    }
-
-    pub(crate) fn has_expired_files(&self, now: i64) -> bool {
-        self.expired_run(now).is_some()
-    }
-
-    /// The first expired files in sequence, with the empty ones next to them.
-    fn expired_run(&self, now: i64) -> Option<std::ops::Range<usize>> {
-        let is_over = |file: &File| file.timestamps.is_none() || self.is_expired(file, now);
-        let first = self.files.iter().position(|file| self.is_expired(file, now))?;
-        let start = self.files[..first].iter().rposition(|file| !is_over(file));
-        let end = self.files[first..].iter().position(|file| !is_over(file));
-        Some(start.map_or(0, |last| last + 1)..end.map_or(self.files.len(), |next| first + next))
-    }
-
-    /// Whether all cells of the file, of a half those of the whole, are past the time to live.
-    fn is_expired(&self, file: &File, now: i64) -> bool {
-        let oldest = self.family.oldest_unexpired(now);
-        self.family.min_versions == 0 && file.timestamps.is_some_and(|(_, newest)| newest < oldest)
+            self.compact_run(start..start + 3, now);
+        }
     }
 
     /// A run of all files is a major compaction, however it came about.
@@ -146,8 +115,7 @@ impl Store {
         let markers = if is_all { Markers::Drop } else { Markers::Retain };
         let chosen: Vec<File> = self.files.drain(run.clone()).collect();
         let earliest_put = chosen.iter().filter_map(|file| file.earliest_put).min();
-        let read = chosen.into_iter().filter(|file| !self.is_expired(file, now));
-        let cells = read.flat_map(|file| file.cells).collect();
+        let cells = chosen.into_iter().flat_map(|file| file.cells).collect();
         let file = self.write(cells, markers, earliest_put.unwrap_or(i64::MAX), now);
         self.files.insert(run.start, file);
     }
