@@ -9,6 +9,8 @@ pub use parking_lot::{
 };
 
 #[cfg(not(feature = "simulation"))]
+use std::sync::atomic::{AtomicUsize, Ordering};
+#[cfg(not(feature = "simulation"))]
 pub use std::sync::mpsc;
 
 #[cfg(feature = "simulation")]
@@ -32,22 +34,27 @@ const LOOKS_MAX: u32 = 400;
 /// Polls `is_met` for a few microseconds without yielding the processor. Returns whether it became
 /// true. Use it to wait for a thread that is nearly done: sleeping would cost both threads more.
 ///
-/// On a single processor, and in a simulation, it polls once: no other thread can run meanwhile.
+/// It polls once where more cannot help: when all processors but one are polling already, since the
+/// thread that is waited for needs one; on a single processor; and in a simulation, where no other
+/// thread runs meanwhile.
 #[cfg(not(feature = "simulation"))]
 #[inline]
 pub fn spin_until(is_met: impl Fn() -> bool) -> bool {
     static PROCESSORS: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    static POLLING: AtomicUsize = AtomicUsize::new(0);
     if is_met() {
         return true;
     }
     let count = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    if *PROCESSORS.get_or_init(count) == 1 {
-        return false;
-    }
-    (0..LOOKS_MAX).any(|_| {
-        std::hint::spin_loop();
-        is_met()
-    })
+    let processors = *PROCESSORS.get_or_init(count);
+    let is_one_free = POLLING.fetch_add(1, Ordering::Relaxed) + 1 < processors;
+    let is_met = is_one_free
+        && (0..LOOKS_MAX).any(|_| {
+            std::hint::spin_loop();
+            is_met()
+        });
+    POLLING.fetch_sub(1, Ordering::Relaxed);
+    is_met
 }
 
 /// Polls once: in a simulation no other thread runs meanwhile.
