@@ -62,3 +62,42 @@ pub fn spin_until(is_met: impl Fn() -> bool) -> bool {
 pub fn spin_until(is_met: impl Fn() -> bool) -> bool {
     is_met()
 }
+
+#[cfg(all(test, not(feature = "simulation")))]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// How many times a call polls that begins while this many others poll.
+    fn polls_beside(others: usize) -> u32 {
+        let polls = Cell::new(0);
+        if others == 0 {
+            spin_until(|| {
+                polls.set(polls.get() + 1);
+                false
+            });
+            return polls.get();
+        }
+        // The first poll comes before the call counts as polling.
+        let is_counted = Cell::new(false);
+        spin_until(|| {
+            let is_counted = is_counted.replace(true);
+            if is_counted {
+                polls.set(polls_beside(others - 1));
+            }
+            is_counted
+        });
+        polls.get()
+    }
+
+    #[test]
+    fn one_processor_is_left_to_the_thread_that_is_waited_for() {
+        let processors = std::thread::available_parallelism().unwrap().get();
+        assert_eq!(polls_beside(processors - 1), 1);
+        if processors > 1 {
+            assert_eq!(polls_beside(processors - 2), 1 + LOOKS_MAX);
+            assert_eq!(polls_beside(0), 1 + LOOKS_MAX, "no call counts as polling after its end");
+        }
+    }
+}
