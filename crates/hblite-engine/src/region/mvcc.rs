@@ -11,16 +11,18 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hblite_env::sync::{Condvar, Mutex, spin_until};
+use hblite_env::sync::{Mutex, spin_until};
 
 use crate::invariants::ARE_CHECKED;
+use crate::sleepers::Sleepers;
 
 /// The writes in progress of a region, and what its readers see.
 #[derive(Debug)]
 pub(crate) struct Mvcc {
     read_point: AtomicU64,
     writes: Mutex<Writes>,
-    advanced: Condvar,
+    /// Threads that wait until the read point advances.
+    sleepers: Sleepers,
 }
 
 #[derive(Debug)]
@@ -36,7 +38,7 @@ impl Mvcc {
         Self {
             read_point: AtomicU64::new(last_id),
             writes: Mutex::new(Writes { last_id, pending: VecDeque::new() }),
-            advanced: Condvar::new(),
+            sleepers: Sleepers::new(),
         }
     }
 
@@ -79,21 +81,15 @@ impl Mvcc {
             let before = self.read_point.swap(visible, Ordering::Release);
             assert!(before < visible && visible <= writes.last_id, "the read point advances");
             self.check(&writes);
-            if visible > id || !writes.pending.is_empty() {
-                self.advanced.notify_all();
-            }
-        }
-        if self.read_point() >= id {
-            return;
         }
         drop(writes);
-        // The earlier writes are about to end, too.
-        if spin_until(|| self.read_point() >= id) {
-            return;
+        if visible.is_some() {
+            self.sleepers.wake();
         }
-        let mut writes = self.writes.lock();
-        while self.read_point() < id {
-            self.advanced.wait(&mut writes);
+        // The earlier writes are about to end, too.
+        let is_visible = || self.read_point() >= id;
+        if !spin_until(is_visible) {
+            self.sleepers.sleep_until(is_visible);
         }
     }
 
