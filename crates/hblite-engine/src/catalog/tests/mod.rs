@@ -2,6 +2,7 @@
 
 mod crash;
 mod creation;
+mod expired_files;
 mod faults;
 mod flush;
 mod foreign;
