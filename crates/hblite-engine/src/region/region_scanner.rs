@@ -400,6 +400,16 @@ impl<S: KeyValueScanner> RegionScanner<S> {
                 rows += visited.rows;
                 continue;
             }
+            let merged =
+                self.stores[0].visit_merged_rows(rows_max - rows, |row| stop.is_beyond(row), sink);
+            let (visited, hidden_rows) = merged.inspect_err(|_| self.is_done = true)?;
+            if visited.rows + hidden_rows > 0 {
+                self.cells_returned += visited.cells;
+                self.rows.count_given(visited.rows);
+                self.rows.count_filtered(hidden_rows);
+                rows += visited.rows;
+                continue;
+            }
             let mut budget = RowBudget::UNLIMITED;
             let returned = self.stores[0].next_row(&mut self.filter, &mut budget, sink);
             let returned = returned.inspect_err(|_| self.is_done = true)?;

@@ -12,6 +12,7 @@
 
 use std::cmp::Ordering;
 
+use hblite_hfile::BlockCells;
 use hblite_model::cell::{CellComparator, CellRef, compare_without_row, key};
 use hblite_model::{Direction, Result};
 
@@ -61,12 +62,7 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
             if !heap.scanners[index].seek_start(start_row, is_start_inclusive)? {
                 continue;
             }
-            if heap.current == NONE {
-                heap.current = index;
-            } else {
-                heap.heap.push(heap.rank(index));
-                heap.sift_up(heap.heap.len() - 1);
-            }
+            heap.add(index);
         }
         if heap.current != NONE {
             heap.settle(true);
@@ -120,6 +116,56 @@ impl<S: KeyValueScanner> KeyValueHeap<S> {
     pub(crate) fn move_in_block(&mut self, at: usize, row: (usize, usize), cells_read: u64) {
         if let Some(scanner) = self.scanners.get_mut(self.current) {
             scanner.move_in_block(at, row, cells_read);
+        }
+    }
+
+    /// The order of the cells.
+    pub(crate) fn comparator(&self) -> CellComparator {
+        self.comparator
+    }
+
+    /// Whether more than one source is at a cell.
+    #[inline]
+    pub(crate) fn has_several(&self) -> bool {
+        !self.heap.is_empty()
+    }
+
+    /// Each source that is at a cell, with its block and its place there (see
+    /// [`KeyValueScanner::block`]). Lower numbers are newer sources.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = (usize, Option<(BlockCells<'_>, usize)>)> {
+        self.at_cells().map(|source| {
+            let place = self.scanners[source].block();
+            (source, place.map(|place| (place.cells, place.at)))
+        })
+    }
+
+    /// Moves sources to other cells of their blocks: the number of each, the cell, and how many
+    /// cells were read. These are all sources that are at a cell.
+    pub(crate) fn move_in_blocks(&mut self, moves: &[(usize, usize, usize)]) {
+        assert_eq!(moves.len(), self.at_cells().count(), "all sources move");
+        self.current = NONE;
+        self.heap.clear();
+        for (source, at, cells_read) in moves {
+            self.scanners[*source].move_in_block(*at, (0, 0), *cells_read as u64);
+            self.add(*source);
+        }
+        self.settle(true);
+        self.check();
+    }
+
+    /// The sources that are at a cell.
+    fn at_cells(&self) -> impl Iterator<Item = usize> {
+        let current = (self.current != NONE).then_some(self.current);
+        current.into_iter().chain(self.heap.iter().map(|entry| entry.index))
+    }
+
+    /// Adds a source that is at a cell. [`Self::settle`] must follow.
+    fn add(&mut self, index: usize) {
+        if self.current == NONE {
+            self.current = index;
+        } else {
+            self.heap.push(self.rank(index));
+            self.sift_up(self.heap.len() - 1);
         }
     }
 

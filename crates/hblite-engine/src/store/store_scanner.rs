@@ -7,9 +7,11 @@
 //!
 //! Threads: a scanner belongs to one thread at a time and sees one read point.
 
+mod attempts;
 mod block_rows;
 mod budget;
 mod cursor;
+mod merged_rows;
 mod plain;
 #[cfg(test)]
 pub(crate) mod random_reads;

@@ -66,51 +66,120 @@ fn random_scan(dice: &Dice) -> Scan {
         .with_stop_bound(hblite_model::row_bound(stop.as_str(), dice.hit(2)))
 }
 
+/// Reads the cells, which are in these files, in both ways. Returns the [`rows_at_once`].
+fn compare_ways(dice: &Dice, files: &[Arc<FileList>], cells: Vec<Cell>, case: &str) -> (u64, u64) {
+    let (info, scan) = (random_reads::random_info(dice, "f"), random_scan(dice));
+    let open = || {
+        let sources = files.iter().map(source_of).collect();
+        let family = StoreSources { info: Arc::new(info.clone()), sources };
+        RegionScanner::new(vec![family], &scan, CellComparator::Default, NOW, 1).unwrap()
+    };
+    let (mut by_cell, mut expected) = (open(), Vec::new());
+    let mut push = |cell: &CellRef<'_>| expected.push(cell.to_cell());
+    while let RegionStep::Row(_) = by_cell.next_row(&mut push).unwrap() {}
+    let answer = random_reads::answer(&[(info.clone(), cells)], &scan);
+    assert_eq!(expected, answer.concat(), "{case}, {scan:?}, {info:?}");
+
+    let (mut by_block, mut visited) = (open(), Vec::new());
+    let mut push = |cell: &CellRef<'_>| visited.push(cell.to_cell());
+    let mut rows = 0;
+    loop {
+        // A limit may end a piece anywhere in a block.
+        let rows_max = 1 + dice.roll(40);
+        let Some(visited) = by_block.visit_rows(rows_max, &mut push).unwrap() else {
+            break;
+        };
+        rows += visited;
+        if visited < rows_max {
+            break;
+        }
+        if dice.hit(2) && matches!(by_block.next_row(&mut push).unwrap(), RegionStep::Row(_)) {
+            rows += 1;
+        }
+    }
+    assert_eq!(visited, expected, "{case}, {scan:?}, {info:?}");
+    assert_eq!(rows, answer.len() as u64, "{case}");
+    assert_eq!(by_block.stats(), by_cell.stats(), "{case}, {scan:?}, {info:?}");
+    assert_eq!(by_block.row_counts(), by_cell.row_counts(), "{case}");
+    rows_at_once(&mut open().stores[0])
+}
+
+/// How many rows are given without a look at each cell, and how many are passed.
+fn rows_at_once(store: &mut StoreScanner<SourceScanner>) -> (u64, u64) {
+    let (mut given, mut hidden) = (0, 0);
+    let mut ignore = |_: &CellRef<'_>| {};
+    while store.is_at_cell() {
+        let visited = store.visit_block_rows(u64::MAX, |_| false, &mut ignore).unwrap();
+        let merged = store.visit_merged_rows(u64::MAX, |_| false, &mut ignore).unwrap();
+        (given, hidden) = (given + visited.rows + merged.0.rows, hidden + merged.1);
+        store.next_row(&mut None, &mut RowBudget::UNLIMITED.clone(), &mut ignore).unwrap();
+    }
+    (given, hidden)
+}
+
 #[test]
 fn rows_are_the_same_block_by_block_and_cell_by_cell() {
     let mut rows_by_block = 0;
     for seed in 0..500 {
         let dice = Dice::new(seed);
-        let (cells, info) = (random_rows(&dice), random_reads::random_info(&dice, "f"));
-        let (scan, case) = (random_scan(&dice), format!("seed {seed}"));
+        let cells = random_rows(&dice);
         let files = files_of(&dice, &cells);
-        let open = || {
-            let sources = vec![source_of(&files)];
-            let family = StoreSources { info: Arc::new(info.clone()), sources };
-            RegionScanner::new(vec![family], &scan, CellComparator::Default, NOW, 1).unwrap()
-        };
-        let (mut by_cell, mut expected) = (open(), Vec::new());
-        let mut push = |cell: &CellRef<'_>| expected.push(cell.to_cell());
-        while let RegionStep::Row(_) = by_cell.next_row(&mut push).unwrap() {}
-        let answer = random_reads::answer(&[(info.clone(), cells)], &scan);
-        assert_eq!(expected, answer.concat(), "{case}, {scan:?}, {info:?}");
+        rows_by_block += compare_ways(&dice, &[files], cells, &format!("seed {seed}")).0;
+    }
+    assert!(rows_by_block > 1_000, "{rows_by_block} rows were read by block");
+}
 
-        let (mut by_block, mut visited) = (open(), Vec::new());
-        let mut push = |cell: &CellRef<'_>| visited.push(cell.to_cell());
-        let mut rows = 0;
-        loop {
-            // A limit may end a piece anywhere in a block.
-            let rows_max = 1 + dice.roll(40);
-            let Some(visited) = by_block.visit_rows(rows_max, &mut push).unwrap() else {
-                break;
-            };
-            rows += visited;
-            if visited < rows_max {
-                break;
-            }
-            if dice.hit(2) && matches!(by_block.next_row(&mut push).unwrap(), RegionStep::Row(_)) {
-                rows += 1;
+/// Markers of whole rows and of columns, for the newest file.
+fn random_markers(dice: &Dice, cells: &[Cell]) -> Vec<Cell> {
+    let mut markers = Vec::new();
+    for row in cells.chunk_by(|left, right| left.row() == right.row()) {
+        let timestamp = if dice.hit(3) { NOW - dice.roll(15) as i64 } else { NOW };
+        let sequence_id = (cells.len() + markers.len()) as u64 + 1;
+        let name = str::from_utf8(row[0].row()).unwrap();
+        let (qualifier, kind) = match dice.roll(4) {
+            0 | 1 => ("", CellType::DeleteFamily),
+            2 => ("q00", CellType::DeleteColumn),
+            _ => continue,
+        };
+        markers.push(cell((name, "f", qualifier), timestamp, kind, sequence_id));
+        if dice.hit(10) {
+            let sequence_id = sequence_id + 1_000_000;
+            markers.push(cell((name, "f", "q99"), timestamp, CellType::Put, sequence_id));
+        }
+    }
+    markers
+}
+
+#[test]
+fn rows_of_several_files_are_the_same_block_by_block_and_cell_by_cell() {
+    let (mut rows, mut hidden_rows) = (0, 0);
+    for seed in 0..4_000 {
+        let dice = Dice::new(seed);
+        let mut cells = random_rows(&dice);
+        let mut parts = vec![random_markers(&dice, &cells)];
+        parts.resize(2 + dice.roll(4) as usize, Vec::new());
+        let older = parts.len() as u64 - 1;
+        for row in cells.chunk_by(|left, right| left.row() == right.row()) {
+            let usual = 1 + dice.roll(older);
+            for cell in row {
+                let part = if dice.hit(50) { dice.roll(older + 1) } else { usual };
+                parts[part as usize].push(cell.clone());
             }
         }
-        assert_eq!(visited, expected, "{case}, {scan:?}, {info:?}");
-        assert_eq!(rows, answer.len() as u64, "{case}");
-        assert_eq!(by_block.stats(), by_cell.stats(), "{case}, {scan:?}, {info:?}");
-        assert_eq!(by_block.row_counts(), by_cell.row_counts(), "{case}");
-        let mut ignore = |_: &CellRef<'_>| {};
-        let at_once = open().stores[0].visit_block_rows(u64::MAX, |_| false, &mut ignore);
-        rows_by_block += at_once.unwrap().rows;
+        cells.extend_from_slice(&parts[0]);
+        cells.sort_by_key(Cell::sequence_id);
+        cells.dedup();
+        parts.retain(|part| !part.is_empty());
+        for part in &mut parts {
+            part.sort_by(|one, other| {
+                CellComparator::Default.compare(&one.as_ref(), &other.as_ref())
+            });
+        }
+        let files: Vec<_> = parts.iter().map(|part| files_of(&dice, part)).collect();
+        let (given, hidden) = compare_ways(&dice, &files, cells, &format!("seed {seed}"));
+        (rows, hidden_rows) = (rows + given, hidden_rows + hidden);
     }
-    assert!(rows_by_block > 500, "{rows_by_block} rows were read by block");
+    assert!(rows > 1_000 && hidden_rows > 1_000, "{rows} given, {hidden_rows} hidden");
 }
 
 /// A filter that rejects whole runs of rows, or every other cell, by value or by column.

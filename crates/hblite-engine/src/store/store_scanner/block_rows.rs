@@ -1,4 +1,5 @@
-//! Plain cells within a block of a file, when that file is the only source left.
+//! Plain cells within a block of a file, when that file is the only source left (for several, see
+//! `merged_rows`).
 //!
 //! Nothing has to be merged then, and the scanner moves once for many cells: a loop over the cells
 //! of the block compares each with the cell before it, in place. [`StoreScanner::visit_block_rows`]
@@ -23,7 +24,7 @@ use crate::store::matcher::PlainRules;
 /// for much of it: the processor recognizes a sequence after some lines, and anew in each page.
 const CELLS_AHEAD: usize = 16;
 /// A scan that has seen this many cells does not ask: asking would cost more than it saves.
-const ASKING_CELLS_MAX: u64 = 1024;
+pub(super) const ASKING_CELLS_MAX: u64 = 1024;
 
 /// What was passed to a sink.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -9,12 +9,13 @@
 use hblite_model::Result;
 use hblite_model::cell::{CellRef, CellType, key};
 
+use super::attempts::Attempts;
 use super::{CellSink, RowBudget, StoreScanner};
 use crate::store::key_value_scanner::KeyValueScanner;
 use crate::store::matcher::PlainRules;
 
 /// Hidden cells of a row that are passed step by step; beyond them, columns are left by a seek.
-const HIDDEN_STEPS_MAX: usize = 16;
+pub(super) const HIDDEN_STEPS_MAX: usize = 16;
 
 /// The state of the fast path.
 pub(super) struct PlainRows {
@@ -23,6 +24,7 @@ pub(super) struct PlainRows {
     /// Memory for the key of another column.
     pub(super) spare_key: Vec<u8>,
     pub(super) markers: Markers,
+    pub(super) attempts: Attempts,
     /// The scan has paused within a row.
     is_paused: bool,
 }
@@ -61,21 +63,52 @@ impl Markers {
     /// Adds a marker; false, and nothing happens, if it is of another kind or needs a closer look.
     #[inline]
     fn add(&mut self, marker: &CellRef<'_>, last: &mut LastColumn, rules: &PlainRules) -> bool {
-        let (type_code, timestamp) = (marker.type_code(), marker.timestamp());
-        if timestamp < rules.oldest_unexpired || !marker.tags().is_empty() {
-            return false;
-        }
-        let column = key::without_version(marker.key());
-        if type_code == CellType::DeleteColumn.code() && !marker.qualifier().is_empty() {
-            last.enter(column);
-            self.column = Some(timestamp);
-        } else if type_code == CellType::DeleteFamily.code() {
-            last.enter(column);
-            self.family = self.family.max(Some(timestamp));
-        } else {
-            return false;
+        let Some(hides) = Hides::of(marker, rules) else { return false };
+        last.enter(key::without_version(marker.key()));
+        match hides {
+            Hides::Family { timestamp } => self.family = self.family.max(Some(timestamp)),
+            Hides::Column { timestamp, .. } => self.column = Some(timestamp),
         }
         true
+    }
+}
+
+/// What a marker of the usual kinds hides, of its row.
+#[derive(Clone, Copy)]
+pub(super) enum Hides<'a> {
+    /// Cells up to this timestamp.
+    Family { timestamp: i64 },
+    /// Those of a column, a key without a version.
+    Column { column: &'a [u8], timestamp: i64 },
+}
+
+impl<'a> Hides<'a> {
+    /// `None` if the marker is of another kind or needs a closer look, or if it is a put.
+    #[inline]
+    pub(super) fn of(marker: &CellRef<'a>, rules: &PlainRules) -> Option<Self> {
+        let (type_code, timestamp) = (marker.type_code(), marker.timestamp());
+        let is_usual = || timestamp >= rules.oldest_unexpired && marker.tags().is_empty();
+        if type_code == CellType::Put.code() {
+            None
+        } else if type_code == CellType::DeleteColumn.code() && !marker.qualifier().is_empty() {
+            let column = key::without_version(marker.key());
+            is_usual().then_some(Self::Column { column, timestamp })
+        } else if type_code == CellType::DeleteFamily.code() {
+            is_usual().then_some(Self::Family { timestamp })
+        } else {
+            None
+        }
+    }
+
+    /// Whether it hides a put with this timestamp, of the same row.
+    #[inline]
+    pub(super) fn hides(&self, cell: &CellRef<'_>, cell_timestamp: i64) -> bool {
+        match *self {
+            Self::Family { timestamp } => cell_timestamp <= timestamp,
+            Self::Column { column, timestamp } => {
+                cell_timestamp <= timestamp && key::without_version(cell.key()) == column
+            }
+        }
     }
 }
 
@@ -97,6 +130,7 @@ impl PlainRows {
             column: LastColumn::default(),
             spare_key: Vec::new(),
             markers: Markers::default(),
+            attempts: Attempts::default(),
             is_paused: false,
         }
     }
