@@ -1,10 +1,10 @@
 //! Plain rows of several sources, merged block by block.
 //!
 //! A step of the merge costs far more than a look at the next cell of a block. While every source
-//! is within a block, this loop compares only the first rows of these blocks. It takes rows that
-//! one source has, and rows of which another source's only marker hides all cells. Whatever else it
-//! meets, such as a row at the end of a block, or one with cells to return in several sources, is
-//! left to the path from cell to cell.
+//! is within a block, this loop compares only the next row of each. It takes rows that one source
+//! has, and passes rows of which the newest source has nothing but a marker that hides the cells of
+//! the others. Whatever else it meets, such as the last row of a block, or a row that several
+//! sources have, is left to the path from cell to cell.
 //!
 //! Order: the sides are sorted by row, those with the same row the newest first.
 
@@ -25,6 +25,7 @@ use crate::store::matcher::PlainRules;
 const SIDES_MAX: usize = 16;
 /// The loop asks for the memory of the cell of a source that is this many further on.
 const CELLS_AHEAD: usize = 4;
+
 /// A source in the loop.
 #[derive(Clone, Copy)]
 struct Side<'a> {
@@ -96,6 +97,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         self.attempt(rows_max, is_beyond, sink)
     }
 
+    /// Kept out of the way of the other paths, which are taken more often.
     #[inline(never)]
     fn attempt<C: CellSink>(
         &mut self,
@@ -107,8 +109,8 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         let (Some(plain), visited) = (&mut self.plain, VisitedRows::default()) else {
             return Ok((VisitedRows::default(), 0));
         };
-        let is_usual = heap.comparator() == CellComparator::Default;
-        let is_usual = is_usual && !heap.direction().is_reverse();
+        let is_usual =
+            heap.comparator() == CellComparator::Default && !heap.direction().is_reverse();
         let Some((sides, count)) = sides_of(heap.blocks()).filter(|_| is_usual) else {
             plain.attempts.note(0);
             return Ok((visited, 0));
