@@ -14,14 +14,11 @@
 //!
 //! When a column ends, its markers end too. The exception is the empty qualifier, under which the
 //! family's markers are stored. With NEW_VERSION_BEHAVIOR, flushes and minor compactions write
-//! everything. No compaction reads a file of which all cells are older than the family's time to
-//! live, if MIN_VERSIONS is 0.
+//! everything.
 
 use hblite::{CellType, KeepDeletedCells};
 use hblite_reference::cell::{Family, StoredCell, sorted};
 use hblite_reference::new_versions::survivors;
-
-use crate::engine::FileFound;
 
 /// A file of a store.
 #[derive(Debug, Clone, Default)]
@@ -33,8 +30,8 @@ pub(crate) struct File {
     timestamps: Option<(i64, i64)>,
     /// Half of a file of the region that was split or merged.
     pub(crate) is_reference: bool,
-    /// The engine's file, if it is known which one that is.
-    pub(crate) found: Option<FileFound>,
+    /// As the engine wrote it; 0 until it has been read.
+    pub(crate) size_bytes: u64,
 }
 
 /// What happens to markers.
@@ -97,57 +94,19 @@ impl Store {
         }
     }
 
-    /// Compacts until nothing is left to do.
+    /// Compacts as the policy chooses it where sizes do not matter: all files if one of them is
+    /// a reference, else runs of three neighbours, the smallest together first.
     pub(crate) fn compact_minor(&mut self, now: i64) {
-        while self.compact_once(now) {}
-    }
-
-    /// One compaction, of what the policy chooses where sizes do not matter: of neighbours that
-    /// have expired; of all files if one of them is a reference; of three neighbours, the smallest
-    /// together first. False if there is none.
-    pub(crate) fn compact_once(&mut self, now: i64) -> bool {
-        let run = if let Some(expired) = self.expired_run(now) {
-            expired
-        } else if self.has_references() {
-            0..self.files.len()
-        } else if self.files.len() >= 3 {
+        if self.has_references() {
+            return self.compact_major(now);
+        }
+        while self.files.len() >= 3 {
             let size = |start: &usize| -> u64 {
-                self.files[*start..start + 3]
-                    .iter()
-                    .flat_map(|file| &file.found)
-                    .map(|(_, size)| size)
-                    .sum()
+                self.files[*start..start + 3].iter().map(|file| file.size_bytes).sum()
             };
             let start = (0..=self.files.len() - 3).min_by_key(size).unwrap_or(0);
-            start..start + 3
-        } else {
-            return false;
-        };
-        self.compact_run(run, now);
-        true
-    }
-
-    /// Whether a minor compaction depends on a size that is not known: that of a file, or of the
-    /// empty one that expired files become.
-    pub(crate) fn depends_on_sizes(&self, now: i64) -> bool {
-        let is_unknown = |file: &File| file.found.is_none();
-        let has_unknown = !self.has_references() && self.files.iter().any(is_unknown);
-        has_unknown || self.expired_run(now).is_some()
-    }
-
-    /// The first expired files in sequence, with the empty ones next to them.
-    fn expired_run(&self, now: i64) -> Option<std::ops::Range<usize>> {
-        let is_over = |file: &File| file.timestamps.is_none() || self.is_expired(file, now);
-        let first = self.files.iter().position(|file| self.is_expired(file, now))?;
-        let start = self.files[..first].iter().rposition(|file| !is_over(file));
-        let end = self.files[first..].iter().position(|file| !is_over(file));
-        Some(start.map_or(0, |last| last + 1)..end.map_or(self.files.len(), |next| first + next))
-    }
-
-    /// Whether all cells of the file, of a half those of the whole, are past the time to live.
-    fn is_expired(&self, file: &File, now: i64) -> bool {
-        let oldest = self.family.oldest_unexpired(now);
-        self.family.min_versions == 0 && file.timestamps.is_some_and(|(_, newest)| newest < oldest)
+            self.compact_run(start..start + 3, now);
+        }
     }
 
     /// A run of all files is a major compaction, however it came about.
@@ -156,8 +115,7 @@ impl Store {
         let markers = if is_all { Markers::Drop } else { Markers::Retain };
         let chosen: Vec<File> = self.files.drain(run.clone()).collect();
         let earliest_put = chosen.iter().filter_map(|file| file.earliest_put).min();
-        let read = chosen.into_iter().filter(|file| !self.is_expired(file, now));
-        let cells = read.flat_map(|file| file.cells).collect();
+        let cells = chosen.into_iter().flat_map(|file| file.cells).collect();
         let file = self.write(cells, markers, earliest_put.unwrap_or(i64::MAX), now);
         self.files.insert(run.start, file);
     }
@@ -174,7 +132,7 @@ impl Store {
                 part.files.push(file.clone());
             } else if !cells.is_empty() {
                 let file = File { cells, ..file.clone() };
-                part.files.push(File { is_reference: true, found: None, ..file });
+                part.files.push(File { is_reference: true, size_bytes: 0, ..file });
             }
         }
         part
@@ -184,7 +142,7 @@ impl Store {
     pub(crate) fn merged_with(&self, other: &Self) -> Self {
         let mut merged = Self::new(self.family.clone());
         for file in self.files.iter().chain(&other.files) {
-            merged.files.push(File { is_reference: true, found: None, ..file.clone() });
+            merged.files.push(File { is_reference: true, size_bytes: 0, ..file.clone() });
         }
         merged
     }
@@ -204,7 +162,7 @@ impl Store {
         let puts = kept.iter().filter(|cell| !cell.is_marker());
         let earliest_put = puts.map(|put| put.timestamp).min();
         let timestamps = span(&kept);
-        File { cells: kept, earliest_put, timestamps, is_reference: false, found: None }
+        File { cells: kept, earliest_put, timestamps, is_reference: false, size_bytes: 0 }
     }
 
     fn written_cells(

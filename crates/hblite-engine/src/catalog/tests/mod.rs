@@ -2,7 +2,6 @@
 
 mod crash;
 mod creation;
-mod expired_files;
 mod faults;
 mod flush;
 mod foreign;

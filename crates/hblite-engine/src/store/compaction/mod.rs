@@ -9,8 +9,6 @@
 //!
 //! Step 2 reads every block from its file and verifies it, whatever was read or cached before: a
 //! damaged block must not get a new, valid checksum. The compaction fails, and the files stay.
-//! Files of which all cells have expired are not read. If there are no others, the new file is
-//! empty.
 //!
 //! A compaction in the background gives way to a major one that a caller waits for: that one reads
 //! and writes all of its cells again, and what it had merged so far would be of no use.
@@ -171,9 +169,7 @@ impl Store {
     ) -> Result<Option<NewFile>> {
         let has_tags = files.iter().any(|file| file.reader().has_tags_and_mvcc().0);
         let fs = self.context.env.fs.as_ref();
-        let now = self.context.env.clock.now_millis();
-        let read = files.iter().filter(|file| !self.has_expired(file, now));
-        let reopened = read.map(|file| Ok(Arc::new(file.reopen(fs)?)));
+        let reopened = files.iter().map(|file| Ok(Arc::new(file.reopen(fs)?)));
         let list = Arc::new(FileList::new(reopened.collect::<Result<_>>()?, self.comparator));
         let source =
             |run| SourceScanner::of_run(&list, list.range(run), u64::MAX, BlockUse::Verify, None);
@@ -181,6 +177,7 @@ impl Store {
         let sources: Vec<SourceScanner> = (0..list.run_count()).rev().map(source).collect();
         let scan_type =
             if is_all { ScanType::CompactDropDeletes } else { ScanType::CompactRetainDeletes };
+        let now = self.context.env.clock.now_millis();
         let earliest_put = files.iter().map(|file| file.reader().earliest_put()).min();
         let mut scanner =
             CompactionScanner::new(sources, &self.scan_info, scan_type, read_point, now)?

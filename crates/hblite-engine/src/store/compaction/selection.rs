@@ -2,7 +2,6 @@
 //!
 //! - All of them: for a major compaction on request, or when one is due; when there are many delete
 //!   markers; when values in other files are to be brought in.
-//! - Files with nothing but expired cells, which are replaced without being read.
 //! - Halves of a parent's files, as soon as possible, so that the parent can be removed.
 //! - Otherwise what the policy chooses by sizes and sorted runs.
 //!
@@ -83,9 +82,6 @@ impl Store {
         if is_major || (taken == 0 && (is_incomplete() || is_due())) {
             return Some(0..files.len());
         }
-        if let Some(expired) = self.expired(files, taken) {
-            return Some(expired);
-        }
         let rules = &self.compaction_settings.rules;
         if taken == 0
             && let Some(references) = references(files, rules)
@@ -97,31 +93,6 @@ impl Store {
         let is_crowded = policy::weight(&candidates, rules) >= rules.blocking_files;
         let range = policy::select(&candidates[taken..], kept_max, is_crowded, rules)?;
         Some(taken + range.start..taken + range.end)
-    }
-
-    /// Files in sequence that have nothing but expired cells, none of them among the oldest that
-    /// are `taken` (`HStore.removeUnneededFiles`). Empty files next to them are included, so that
-    /// what replaces some is replaced along with the next.
-    fn expired(&self, files: &FileList, taken: usize) -> Option<Range<usize>> {
-        if self.compaction_settings.keeps_expired_files {
-            return None;
-        }
-        let now = self.context.env.clock.now_millis();
-        let is_over = |file: &Arc<StoreFile>| is_empty(file) || self.has_expired(file, now);
-        let first = taken + files[taken..].iter().position(|file| self.has_expired(file, now))?;
-        let before = files[taken..first].iter().rev().take_while(|file| is_over(file)).count();
-        let after = files[first..].iter().take_while(|file| is_over(file)).count();
-        Some(first - before..first + after)
-    }
-
-    /// Whether all cells of the file are past the time to live of the family, so that it need not
-    /// be read: cells that have expired hide only others that have. False if there are none, and if
-    /// MIN_VERSIONS may keep some.
-    pub(super) fn has_expired(&self, file: &StoreFile, now: i64) -> bool {
-        let (_, newest) = file.reader().time_range();
-        self.scan_info.versions_min == 0
-            && newest < self.scan_info.oldest_unexpired(now)
-            && !is_empty(file)
     }
 
     /// Whether nothing was written to the store for a while.
@@ -187,10 +158,6 @@ fn references(files: &FileList, rules: &CompactionRules) -> Option<Range<usize>>
     let is_much = others.map(|file| file.size_bytes()).sum::<u64>() >= rules.small_bytes;
     let are_apart = files.run_count() == 1 && is_much;
     Some(if are_apart { first..last + 1 } else { 0..files.len() })
-}
-
-fn is_empty(file: &StoreFile) -> bool {
-    file.reader().entries() == 0
 }
 
 /// Whether minor compactions leave the file alone.

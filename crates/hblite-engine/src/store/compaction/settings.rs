@@ -1,8 +1,8 @@
 //! When the files of a store are compacted, according to the settings of its family.
 //!
 //! A family's own settings take precedence over its table's, and those over the store's options, as
-//! in HBase's `CompactionConfiguration`. A value of another type, or below the valid range, counts
-//! as not set.
+//! in HBase's `CompactionConfiguration`. A value that is not a number, or is below the valid range,
+//! counts as not set.
 //!
 //! Threads: a value; altering the table opens the store again.
 
@@ -19,8 +19,6 @@ pub(crate) struct CompactionSettings {
     pub(super) rules: CompactionRules,
     /// All files are compacted when the oldest is older than this; `None` for never.
     pub(super) major_period_ms: Option<i64>,
-    /// Whether files of which all cells have expired are left to major compactions.
-    pub(super) keeps_expired_files: bool,
 }
 
 impl CompactionSettings {
@@ -55,7 +53,6 @@ impl CompactionSettings {
                 Some(period) => Some(period).filter(|period| *period > 0),
                 None => options.major_compaction_period_ms,
             },
-            keeps_expired_files: places.is_off("hbase.store.delete.expired.storefile"),
         }
     }
 }
@@ -68,11 +65,6 @@ struct Places<'t> {
 impl Places<'_> {
     fn number<N: FromStr>(&self, key: &str) -> Option<N> {
         self.table.setting_of_family(self.family, key)?.parse().ok()
-    }
-
-    fn is_off(&self, key: &str) -> bool {
-        let value = self.table.setting_of_family(self.family, key);
-        value.is_some_and(|value| value.trim().eq_ignore_ascii_case("false"))
     }
 }
 
@@ -95,12 +87,11 @@ mod tests {
     #[test]
     fn a_family_overrides_its_table_and_that_the_store() {
         let options = EngineOptions::default();
-        let CompactionSettings { rules, major_period_ms, keeps_expired_files } = settings(&[], &[]);
-        assert!(!keeps_expired_files);
+        let CompactionSettings { rules, major_period_ms } = settings(&[], &[]);
         assert_eq!(rules.files_min, options.compaction_files_min);
         assert_eq!(rules.files_max, options.compaction_files_max);
         assert_eq!(major_period_ms, options.major_compaction_period_ms);
-        let CompactionSettings { rules, major_period_ms, keeps_expired_files } = settings(
+        let CompactionSettings { rules, major_period_ms } = settings(
             &[
                 ("hbase.hstore.compaction.min", "5"),
                 ("hbase.hstore.compaction.max", "7"),
@@ -111,25 +102,21 @@ mod tests {
                 ("hbase.hstore.compaction.min", "4"),
                 ("hbase.hstore.compaction.ratio", "2.5"),
                 ("hbase.hstore.compaction.min.size", "1000"),
-                ("hbase.store.delete.expired.storefile", "False"),
             ],
         );
         assert_eq!((rules.files_min, rules.files_max), (4, 7));
         assert_eq!((rules.blocking_files, rules.small_bytes), (40, 1000));
         assert!((rules.ratio - 2.5).abs() < f64::EPSILON);
         assert_eq!(major_period_ms, None);
-        assert!(keeps_expired_files);
     }
 
     #[test]
-    fn values_of_other_types_count_as_not_set() {
+    fn values_that_are_no_numbers_count_as_not_set() {
         let family = [
             ("hbase.hstore.compaction.min", "-1"),
             ("hbase.hstore.compaction.max", "many"),
             ("hbase.hstore.compaction.ratio", "NaN"),
-            ("hbase.store.delete.expired.storefile", "0"),
         ];
-        assert!(!settings(&[], &family).keeps_expired_files);
         let (odd, plain) = (settings(&[], &family).rules, settings(&[], &[]).rules);
         assert_eq!((odd.files_min, odd.files_max), (plain.files_min, plain.files_max));
         assert!((odd.ratio - plain.ratio).abs() < f64::EPSILON);
