@@ -19,8 +19,8 @@ const ROWS_PER_FILE: u64 = 150_000;
 const BATCH: u64 = 100;
 const SCANS: usize = 7;
 
-/// What two files have in common: `number` is that of a row within its file, `file` that of the
-/// file. Files have the same row if this returns the same for both.
+/// The row with this number in the file with this number. Two files have a row in common if this
+/// returns the same for both.
 type RowOf = fn(number: u64, file: u64) -> (u64, u64);
 
 const CASES: [(&str, RowOf); 3] = [
@@ -63,7 +63,7 @@ fn measure(dir: &Path, files: u64, rows: u64, row_of: RowOf) -> Result<Duration>
     Ok(times.into_iter().min().unwrap_or_default())
 }
 
-/// A store of which a memstore has all rows of a file.
+/// A store whose memstore has room for all rows of a file.
 fn open(dir: &Path) -> Result<Connection> {
     let options = EngineOptions::default()
         .with_memstore_flush_size_bytes(512 << 20)
