@@ -45,7 +45,6 @@ mod row_hash;
 mod row_rank;
 mod sealed;
 mod signal;
-mod sleepers;
 mod snapshot;
 mod status;
 mod store;

@@ -14,15 +14,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hblite_env::sync::{Mutex, spin_until};
 
 use crate::invariants::ARE_CHECKED;
-use crate::sleepers::Sleepers;
+use crate::signal::Signal;
 
 /// The writes in progress of a region, and what its readers see.
 #[derive(Debug)]
 pub(crate) struct Mvcc {
     read_point: AtomicU64,
     writes: Mutex<Writes>,
-    /// Threads that wait until the read point advances.
-    sleepers: Sleepers,
+    /// Notified when the read point has advanced.
+    advanced: Signal,
 }
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Mvcc {
         Self {
             read_point: AtomicU64::new(last_id),
             writes: Mutex::new(Writes { last_id, pending: VecDeque::new() }),
-            sleepers: Sleepers::new(),
+            advanced: Signal::default(),
         }
     }
 
@@ -84,12 +84,12 @@ impl Mvcc {
         }
         drop(writes);
         if visible.is_some() {
-            self.sleepers.wake();
+            self.advanced.notify();
         }
         // The earlier writes are about to end, too.
         let is_visible = || self.read_point() >= id;
         if !spin_until(is_visible) {
-            self.sleepers.sleep_until(is_visible);
+            self.advanced.wait(is_visible);
         }
     }
 

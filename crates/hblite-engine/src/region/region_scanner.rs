@@ -392,21 +392,12 @@ impl<S: KeyValueScanner> RegionScanner<S> {
         while rows < rows_max && !self.is_plain_end() {
             let stop = &self.stop;
             let visited =
-                self.stores[0].visit_block_rows(rows_max - rows, |row| stop.is_beyond(row), sink);
+                self.stores[0].visit_rows(rows_max - rows, |row| stop.is_beyond(row), sink);
             let visited = visited.inspect_err(|_| self.is_done = true)?;
-            if visited.rows > 0 {
+            if visited.rows_read() > 0 {
                 self.cells_returned += visited.cells;
                 self.rows.count_given(visited.rows);
-                rows += visited.rows;
-                continue;
-            }
-            let merged =
-                self.stores[0].visit_merged_rows(rows_max - rows, |row| stop.is_beyond(row), sink);
-            let (visited, hidden_rows) = merged.inspect_err(|_| self.is_done = true)?;
-            if visited.rows + hidden_rows > 0 {
-                self.cells_returned += visited.cells;
-                self.rows.count_given(visited.rows);
-                self.rows.count_filtered(hidden_rows);
+                self.rows.count_filtered(visited.hidden_rows);
                 rows += visited.rows;
                 continue;
             }

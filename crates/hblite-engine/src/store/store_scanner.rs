@@ -22,6 +22,7 @@ use hblite_model::cell::{CellBuffer, CellRef, key};
 use hblite_model::filter::{FilterState, HintsInRow};
 use hblite_model::{Direction, Error, Qualifiers, Result, Scan};
 
+use self::block_rows::VisitedRows;
 pub(crate) use self::budget::{JUDGED_CELL_WORK, RowBudget};
 use self::cursor::StoreCursor;
 use self::plain::PlainRows;
@@ -166,6 +167,28 @@ impl<S: KeyValueScanner> StoreScanner<S> {
             self.matcher.begin_row();
         }
         self.read_row(filter, budget, sink)
+    }
+
+    /// Passes the cells of up to `rows_max` rows, from the row at the scanner on, to `sink`, as far
+    /// as these rows are plain, certainly end within the blocks at the scanner, and are not beyond
+    /// the end of the scan. Does nothing where this path cannot be taken. Afterwards the scanner is
+    /// at the next row.
+    ///
+    /// # Errors
+    /// Those of the sources; the scanner must not be used afterwards.
+    #[inline]
+    pub(crate) fn visit_rows<C: CellSink>(
+        &mut self,
+        rows_max: u64,
+        is_beyond: impl Fn(&[u8]) -> bool,
+        sink: &mut C,
+    ) -> Result<VisitedRows> {
+        let visited = self.visit_block_rows(rows_max, &is_beyond, sink)?;
+        if visited.rows_read() > 0 {
+            Ok(visited)
+        } else {
+            self.visit_merged_rows(rows_max, is_beyond, sink)
+        }
     }
 
     /// Continues reading the current row.

@@ -109,9 +109,8 @@ fn rows_at_once(store: &mut StoreScanner<SourceScanner>) -> (u64, u64) {
     let (mut given, mut hidden) = (0, 0);
     let mut ignore = |_: &CellRef<'_>| {};
     while store.is_at_cell() {
-        let visited = store.visit_block_rows(u64::MAX, |_| false, &mut ignore).unwrap();
-        let merged = store.visit_merged_rows(u64::MAX, |_| false, &mut ignore).unwrap();
-        (given, hidden) = (given + visited.rows + merged.0.rows, hidden + merged.1);
+        let visited = store.visit_rows(u64::MAX, |_| false, &mut ignore).unwrap();
+        (given, hidden) = (given + visited.rows, hidden + visited.hidden_rows);
         store.next_row(&mut None, &mut RowBudget::UNLIMITED.clone(), &mut ignore).unwrap();
     }
     (given, hidden)

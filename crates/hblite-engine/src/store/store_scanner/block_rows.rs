@@ -2,7 +2,7 @@
 //! `merged_rows`).
 //!
 //! Nothing has to be merged then, and the scanner moves once for many cells: a loop over the cells
-//! of the block compares each with the cell before it, in place. [`StoreScanner::visit_block_rows`]
+//! of the block compares each with the cell before it, in place. [`StoreScanner::visit_rows`]
 //! takes whole rows, [`StoreScanner::visit_block_cells`] the cells of a single row, and
 //! [`StoreScanner::pass_rejected_rows`] leaves out rows that a filter rejects. What they
 //! leave, such as a row that continues in the next block or a cell that is not plain, takes the
@@ -26,22 +26,28 @@ const CELLS_AHEAD: usize = 16;
 /// A scan that has seen this many cells does not ask: asking would cost more than it saves.
 pub(super) const ASKING_CELLS_MAX: u64 = 1024;
 
-/// What was passed to a sink.
+/// What a loop over blocks did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct VisitedRows {
+    /// Rows that were passed to a sink.
     pub(crate) rows: u64,
+    /// Their cells.
     pub(crate) cells: u64,
+    /// Other rows that were read, of which nothing is returned.
+    pub(crate) hidden_rows: u64,
+}
+
+impl VisitedRows {
+    /// Rows that were read.
+    pub(crate) fn rows_read(&self) -> u64 {
+        self.rows + self.hidden_rows
+    }
 }
 
 impl<S: KeyValueScanner> StoreScanner<S> {
-    /// Passes the cells of up to `rows_max` rows, from the row at the scanner on, to `sink`, as far
-    /// as these rows are plain, certainly end within the block at the scanner, and are not beyond
-    /// the end of the scan. Does nothing where this path cannot be taken. Afterwards the scanner is
-    /// at the next row.
-    ///
-    /// # Errors
-    /// Those of the sources; the scanner must not be used afterwards.
-    pub(crate) fn visit_block_rows<C: CellSink>(
+    /// [`StoreScanner::visit_rows`], where one source is left.
+    #[inline]
+    pub(super) fn visit_block_rows<C: CellSink>(
         &mut self,
         rows_max: u64,
         is_beyond: impl Fn(&[u8]) -> bool,
@@ -134,7 +140,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
     /// cannot be taken. Afterwards the scanner is at the next cell.
     ///
     /// # Errors
-    /// As [`StoreScanner::visit_block_rows`].
+    /// As [`StoreScanner::visit_rows`].
     pub(super) fn visit_block_cells<C: CellSink>(
         &mut self,
         cells_max: u64,
@@ -144,7 +150,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         let (Some(plain), Some(place)) = (&mut self.plain, self.cursor.heap.block()) else {
             return Ok(0);
         };
-        let (rules, visited) = (plain.rules(), VisitedRows { rows: 1, cells: 0 });
+        let (rules, visited) = (plain.rules(), VisitedRows { rows: 1, ..VisitedRows::default() });
         let (cells, at, (before, after)) = (place.cells, place.at, place.row);
         let after = if is_reverse { after } else { cells.len() - 1 - at };
         if at + after >= cells.len() {

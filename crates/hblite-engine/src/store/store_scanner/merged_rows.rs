@@ -77,22 +77,18 @@ impl<'a> Side<'a> {
 }
 
 impl<S: KeyValueScanner> StoreScanner<S> {
-    /// Like [`StoreScanner::visit_block_rows`], where several sources are left. Also returns how
-    /// many other rows were passed, of which nothing is returned.
-    ///
-    /// # Errors
-    /// Those of the sources; the scanner must not be used afterwards.
+    /// [`StoreScanner::visit_rows`], where several sources are left.
     #[inline]
-    pub(crate) fn visit_merged_rows<C: CellSink>(
+    pub(super) fn visit_merged_rows<C: CellSink>(
         &mut self,
         rows_max: u64,
         is_beyond: impl Fn(&[u8]) -> bool,
         sink: &mut C,
-    ) -> Result<(VisitedRows, u64)> {
+    ) -> Result<VisitedRows> {
         let is_over = self.is_closed || self.is_get || !self.cursor.heap.has_several();
         let is_due = |plain: &mut PlainRows| !plain.is_paused() && plain.attempts.is_due();
         if is_over || !self.plain.as_mut().is_some_and(is_due) {
-            return Ok((VisitedRows::default(), 0));
+            return Ok(VisitedRows::default());
         }
         self.attempt(rows_max, is_beyond, sink)
     }
@@ -104,16 +100,15 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         rows_max: u64,
         is_beyond: impl Fn(&[u8]) -> bool,
         sink: &mut C,
-    ) -> Result<(VisitedRows, u64)> {
+    ) -> Result<VisitedRows> {
         let heap = &self.cursor.heap;
-        let (Some(plain), visited) = (&mut self.plain, VisitedRows::default()) else {
-            return Ok((VisitedRows::default(), 0));
-        };
+        let visited = VisitedRows::default();
+        let Some(plain) = &mut self.plain else { return Ok(visited) };
         let is_usual =
             heap.comparator() == CellComparator::Default && !heap.direction().is_reverse();
         let Some((sides, count)) = sides_of(heap.blocks()).filter(|_| is_usual) else {
             plain.attempts.note(0);
-            return Ok((visited, 0));
+            return Ok(visited);
         };
         let mut rows = MergedRows {
             sides,
@@ -125,22 +120,21 @@ impl<S: KeyValueScanner> StoreScanner<S> {
             asks: self.cursor.cells_examined < ASKING_CELLS_MAX,
             sink,
             visited,
-            hidden_rows: 0,
         };
         rows.begin();
         while rows.take_row() {}
-        let MergedRows { sides, visited, hidden_rows, .. } = rows;
+        let MergedRows { sides, visited, .. } = rows;
         let moves = sides[..count].iter().map(|side| (side.source, side.at, side.at - side.start));
         let mut places = [(0, 0, 0); SIDES_MAX];
         places.iter_mut().zip(moves).for_each(|(place, to)| *place = to);
         let examined: usize = places.iter().map(|(_, _, cells)| cells).sum();
-        plain.attempts.note(visited.rows + hidden_rows);
+        plain.attempts.note(visited.rows_read());
         if examined > 0 {
             self.cursor.cells_examined += examined as u64;
             self.cursor.row.leave();
             self.cursor.heap.move_in_blocks(&places[..count]);
         }
-        Ok((visited, hidden_rows))
+        Ok(visited)
     }
 }
 
@@ -174,7 +168,6 @@ struct MergedRows<'a, 's, C, F> {
     asks: bool,
     sink: &'s mut C,
     visited: VisitedRows,
-    hidden_rows: u64,
 }
 
 impl<'a, C: CellSink, F: Fn(&[u8]) -> bool> MergedRows<'a, '_, C, F> {
@@ -270,7 +263,7 @@ impl<'a, C: CellSink, F: Fn(&[u8]) -> bool> MergedRows<'a, '_, C, F> {
         if hidden > HIDDEN_STEPS_MAX {
             return false;
         }
-        self.hidden_rows += 1;
+        self.visited.hidden_rows += 1;
         // From the last on, so that those that follow are sorted.
         for place in (0..with_row).rev() {
             self.move_on(place, ends[place]);
