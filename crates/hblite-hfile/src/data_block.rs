@@ -85,14 +85,22 @@ impl<'a> BlockCells<'a> {
     }
 }
 
-/// Plain cells, at least one.
+/// Reads a byte of each line of memory, all at once as far as the processor can: a walk from cell
+/// to cell would wait for one after the other.
+fn request(bytes: &[u8]) {
+    const LINE: usize = 64;
+    std::hint::black_box(bytes.iter().step_by(LINE).fold(0, |sum: u8, byte| sum ^ byte));
+}
+
+/// Plain cells, at least one: those of a block, or of a part of it.
 #[derive(Debug)]
 pub(crate) struct DataBlock {
     cells: Payload,
     offsets: CellOffsets,
     layout: CellLayout,
-    /// Empty if the block has few cells, or rows are not ordered as bytes.
+    /// Empty in a part, if the block has few cells, or if rows are not ordered as bytes.
     marks: RowMarks,
+    is_part: bool,
 }
 
 impl DataBlock {
@@ -109,7 +117,20 @@ impl DataBlock {
             CellComparator::Meta => RowMarks::default(),
         };
         assert!(offsets.len() > 0, "a data block has a cell");
-        Ok(Self { cells, offsets, layout, marks })
+        Ok(Self { cells, offsets, layout, marks, is_part: false })
+    }
+
+    /// Checks the lengths in cells that are some of a block's, used in place.
+    pub(crate) fn part(cells: Payload, layout: CellLayout) -> Parsed<Self> {
+        request(&cells);
+        let offsets = CellOffsets::of(&cells, layout)?;
+        Ok(Self { cells, offsets, layout, marks: RowMarks::default(), is_part: true })
+    }
+
+    /// Whether these may not be all cells of their block.
+    #[inline]
+    pub(crate) fn is_part(&self) -> bool {
+        self.is_part
     }
 
     /// Number of cells, never 0.

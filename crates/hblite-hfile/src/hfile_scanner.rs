@@ -3,9 +3,10 @@
 //! Invariants: a scanner is at a cell or at none. It is at none initially, after a move that found
 //! no cell, and after an error.
 //!
-//! Cost: a seek is two binary searches, one over index keys, one over the cells of a block. A step
-//! examines no key. The bytes of [`HFileScanner::current`] are those of the mapped file, or of the
-//! decoded block.
+//! Cost: a seek is two binary searches, one over index keys, one over the cells of a block. Where
+//! the places of a block's cells are not in memory, it walks over a part of the block (see
+//! `block_part`). A step examines no key. The bytes of [`HFileScanner::current`] are those of the
+//! mapped file, or of the decoded block.
 //!
 //! Keys that are sought must be well-formed flat keys
 //! ([`hblite_model::cell::key::is_well_formed`]). Threads: one owner; any number of
@@ -20,6 +21,7 @@ use crate::data_block::{BlockCells, BlockUse, DataBlock};
 use crate::index::{DataBlockPosition, DataIndex};
 use crate::read_ahead::ReadAhead;
 use crate::reader::HFileReader;
+use crate::sparse_marks::PartSize;
 
 /// What a scanner has done so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,25 +37,47 @@ pub struct ScanStats {
 pub struct HFileScanner {
     reader: Arc<HFileReader>,
     current: Option<Current>,
+    /// Where the scanner was before it stepped into the block of `current`, and in which direction
+    /// it did: at each border of blocks, a reverse scan steps back and forth.
+    left: Option<(Direction, Current)>,
     stats: ScanStats,
     block_use: BlockUse,
     ahead: ReadAhead,
+    part_size: PartSize,
 }
 
 /// The cell that a scanner is at.
 #[derive(Debug)]
 struct Current {
+    /// The block, or a part of it.
     block: Arc<DataBlock>,
     position: DataBlockPosition,
-    /// Below the number of cells in the block.
+    /// Below the number of cells in `block`.
     cell: usize,
+}
+
+impl Current {
+    /// The cell at which `direction` enters the block.
+    #[inline]
+    fn at_edge(block: Arc<DataBlock>, position: DataBlockPosition, direction: Direction) -> Self {
+        let cell = if direction.is_reverse() { block.len() - 1 } else { 0 };
+        Self { block, position, cell }
+    }
 }
 
 impl HFileScanner {
     /// A scanner that is at no cell.
     pub fn new(reader: Arc<HFileReader>) -> Self {
         let (stats, block_use) = (ScanStats::default(), BlockUse::Keep);
-        Self { reader, current: None, stats, block_use, ahead: ReadAhead::default() }
+        Self {
+            reader,
+            current: None,
+            left: None,
+            stats,
+            block_use,
+            ahead: ReadAhead::default(),
+            part_size: PartSize::default(),
+        }
     }
 
     /// The same, with another use of the blocks that it reads than [`BlockUse::Keep`].
@@ -87,11 +111,17 @@ impl HFileScanner {
         Some(current.block.key(current.cell))
     }
 
-    /// The block that the scanner is in, and the place of [`Self::current`] in it.
+    /// The block that the scanner is in, or a part of it, and the place of [`Self::current`] there.
     #[inline]
     pub fn block(&self) -> Option<(BlockCells<'_>, usize)> {
         let current = self.current.as_ref()?;
         Some((current.block.all(), current.cell))
+    }
+
+    /// Whether it is in a part of a block.
+    #[cfg(test)]
+    pub(crate) fn is_in_part(&self) -> bool {
+        self.current.as_ref().is_some_and(|current| current.block.is_part())
     }
 
     /// Moves to the cell at this place in the block, after a loop that read `cells_read` cells of
@@ -136,12 +166,17 @@ impl HFileScanner {
             let Some(position) = blocks.index.locate(blocks.reader.file(), key)? else {
                 return blocks.enter(blocks.index.first(), Direction::Forward).map(Some);
             };
-            let mut current = blocks.enter(position, Direction::Forward)?;
-            current.cell = current.block.lower_bound(blocks.reader.comparator(), key);
+            let comparator = blocks.reader.comparator();
+            let mut current = blocks.enter_near(position, key, Direction::Forward)?;
+            current.cell = current.block.lower_bound(comparator, key);
+            if current.cell == current.block.len() && current.block.is_part() {
+                current = blocks.enter(position, Direction::Forward)?;
+                current.cell = current.block.lower_bound(comparator, key);
+            }
             if current.cell < current.block.len() {
                 return Ok(Some(current));
             }
-            blocks.enter_neighbor(position, Direction::Forward)
+            blocks.step_on(&current, Direction::Forward)
         })
     }
 
@@ -154,15 +189,20 @@ impl HFileScanner {
             let Some(position) = blocks.index.locate(blocks.reader.file(), key)? else {
                 return Ok(None);
             };
-            let mut current = blocks.enter(position, Direction::Forward)?;
             let comparator = blocks.reader.comparator();
-            match current.block.lower_bound(comparator, key).checked_sub(1) {
+            let mut current = blocks.enter_near(position, key, Direction::Reverse)?;
+            let mut bound = current.block.lower_bound(comparator, key);
+            if current.block.is_part() && (bound == 0 || bound == current.block.len()) {
+                current = blocks.enter(position, Direction::Reverse)?;
+                bound = current.block.lower_bound(comparator, key);
+            }
+            match bound.checked_sub(1) {
                 Some(cell) => {
                     current.cell = cell;
                     Ok(Some(current))
                 }
                 // An index key may lie before its block's first cell.
-                None => blocks.enter_neighbor(position, Direction::Reverse),
+                None => blocks.step_on(&current, Direction::Reverse),
             }
         })
     }
@@ -183,9 +223,10 @@ impl HFileScanner {
             current.cell = cell;
             return Ok(true);
         }
-        let position = current.position;
+        let left = self.current.take();
         let is_in_next_block = self.move_with(|blocks| {
-            let Some(mut next) = blocks.enter_neighbor(position, Direction::Forward)? else {
+            let Some(current) = left else { return Ok(None) };
+            let Some(mut next) = blocks.step_on(&current, Direction::Forward)? else {
                 return Ok(None);
             };
             next.cell = next.block.lower_bound_near(comparator, key, 0);
@@ -245,10 +286,19 @@ impl HFileScanner {
 
     #[cold]
     fn step_to_neighbor(&mut self, direction: Direction) -> Result<bool> {
-        let Some(position) = self.current.as_ref().map(|current| current.position) else {
-            return Ok(false);
-        };
-        self.move_with(|blocks| blocks.enter_neighbor(position, direction))
+        let Some(left) = self.current.take() else { return Ok(false) };
+        match self.left.take() {
+            Some((stepped, current)) if stepped != direction => {
+                let Current { block, position, .. } = current;
+                self.current = Some(Current::at_edge(block, position, direction));
+                self.stats.cells_read += 1;
+            }
+            _ => {
+                self.move_with(|blocks| blocks.step_on(&left, direction))?;
+            }
+        }
+        self.left = Some((direction, left));
+        Ok(self.current.is_some())
     }
 
     /// Moves to the position that `find` returns, or to no cell if it fails.
@@ -257,12 +307,13 @@ impl HFileScanner {
         &mut self,
         find: impl FnOnce(&mut Blocks<'_>) -> Result<Option<Current>>,
     ) -> Result<bool> {
-        let Self { reader, current, stats, block_use, ahead } = self;
-        *current = None;
+        let Self { reader, current, left, stats, block_use, ahead, part_size } = self;
+        (*current, *left) = (None, None);
         let Some(index) = reader.index() else {
             return Ok(false);
         };
-        let mut blocks = Blocks { reader, index, block_use: *block_use, ahead, entered: 0 };
+        let mut blocks =
+            Blocks { reader, index, block_use: *block_use, ahead, part_size, entered: 0 };
         let found = find(&mut blocks);
         stats.blocks_read += blocks.entered;
         *current = found?;
@@ -281,6 +332,7 @@ struct Blocks<'a> {
     index: &'a DataIndex,
     block_use: BlockUse,
     ahead: &'a mut ReadAhead,
+    part_size: &'a mut PartSize,
     entered: u64,
 }
 
@@ -290,27 +342,52 @@ impl Blocks<'_> {
     fn enter(&mut self, position: DataBlockPosition, direction: Direction) -> Result<Current> {
         let block = self.reader.data_block(self.index, position, self.block_use)?;
         self.entered += 1;
-        let cell = if direction.is_reverse() { block.len() - 1 } else { 0 };
-        Ok(Current { block, position, cell })
+        Ok(Current::at_edge(block, position, direction))
     }
 
-    /// Like [`Self::enter`], for the next block after `position` in `direction`.
-    fn enter_neighbor(
+    /// The same, but perhaps only a part of the block: one that most likely has the first cell not
+    /// below `key`, and the one before if `direction` is reverse.
+    #[inline]
+    fn enter_near(
         &mut self,
         position: DataBlockPosition,
+        key: &[u8],
         direction: Direction,
-    ) -> Result<Option<Current>> {
-        let file = self.reader.file();
+    ) -> Result<Current> {
+        let Self { reader, index, block_use, .. } = *self;
+        let block = reader.block_near(index, position, block_use, key, direction)?;
+        *self.part_size = PartSize::default();
+        self.entered += 1;
+        Ok(Current::at_edge(block, position, direction))
+    }
+
+    /// The next cell in `direction` after those of the block, or part of one, of `current`.
+    fn step_on(&mut self, current: &Current, direction: Direction) -> Result<Option<Current>> {
+        let Self { reader, index, block_use, .. } = *self;
+        let (file, last, position) = (reader.file(), &*current.block, current.position);
+        if last.is_part() {
+            self.part_size.grow();
+            let size = *self.part_size;
+            let part = reader.part_beyond(index, position, block_use, last, size, direction)?;
+            if let Some(part) = part {
+                return Ok(Some(Current::at_edge(part, position, direction)));
+            }
+        }
         let neighbor = match direction {
-            Direction::Forward => self.index.next(file, position)?,
-            Direction::Reverse => self.index.previous(file, position)?,
+            Direction::Forward => index.next(file, position)?,
+            Direction::Reverse => index.previous(file, position)?,
         };
         let Some(position) = neighbor else { return Ok(None) };
-        let (offset, size, _) = self.index.block(file, position)?;
+        let (offset, size, _) = index.block(file, position)?;
         if self.ahead.step(offset) {
             let block = offset..offset.saturating_add(u64::from(size));
             self.ahead.advance(file, block, direction);
         }
-        self.enter(position, direction).map(Some)
+        let block = match last.is_part() {
+            true => reader.block_after(index, position, block_use, *self.part_size, direction)?,
+            false => reader.data_block(index, position, block_use)?,
+        };
+        self.entered += 1;
+        Ok(Some(Current::at_edge(block, position, direction)))
     }
 }

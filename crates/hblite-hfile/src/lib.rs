@@ -55,6 +55,7 @@ pub mod file_info;
 pub mod verify;
 
 mod block;
+mod block_part;
 mod bloom;
 mod cache;
 mod data_block;

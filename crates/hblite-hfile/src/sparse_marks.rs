@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use hblite_model::{CellComparator, CellRef};
+use hblite_model::{CellComparator, CellRef, Direction};
 
 use crate::data_block::BlockCells;
 use crate::encoding::cells::CellLayout;
@@ -26,6 +26,35 @@ const PLACES_MIN: usize = 32;
 const PLACE_SIZE_MIN: u64 = 1 << 10;
 /// The block may begin within a place.
 const MARKS_MAX: usize = 2 * PLACES_MIN + 1;
+
+/// Bytes of the first part of a scan: a page, or some 30 small cells.
+const SIZE_MIN: usize = 4 << 10;
+
+/// How many bytes the next part of a scan should have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PartSize(usize);
+
+impl Default for PartSize {
+    fn default() -> Self {
+        Self(SIZE_MIN)
+    }
+}
+
+impl PartSize {
+    /// Notes that a scan reads on.
+    pub(crate) fn grow(&mut self) {
+        self.0 = self.0.saturating_mul(2);
+    }
+
+    /// Whether so many bytes should not be divided.
+    pub(crate) fn is_enough_for(self, bytes: usize) -> bool {
+        bytes <= self.0.saturating_add(self.0 / 2)
+    }
+
+    pub(crate) fn bytes(self) -> usize {
+        self.0
+    }
+}
 
 /// Marks of some cells of a block, and where these cells are.
 #[derive(Debug)]
@@ -81,13 +110,79 @@ impl SparseMarks {
         Ok(true)
     }
 
+    /// The bytes from a mark to another, about `size` of them or up to the end of the block, that
+    /// most likely have the first cell not below `key`. No cell before them is one.
+    ///
+    /// # Errors
+    /// As [`Self::visit_from`].
+    pub(crate) fn part_from(
+        &self,
+        bytes: &[u8],
+        key: &[u8],
+        size: PartSize,
+    ) -> Parsed<Range<usize>> {
+        let start = self.start(bytes, key)?;
+        Ok(self.part_beyond(bytes, start..start, size, Direction::Forward))
+    }
+
+    /// The bytes from a mark to another, about `size` of them or from the start of the block on,
+    /// that most likely have the last cell below `key` and the one after it.
+    ///
+    /// # Errors
+    /// As [`Self::visit_from`].
+    pub(crate) fn part_until(
+        &self,
+        bytes: &[u8],
+        key: &[u8],
+        size: PartSize,
+    ) -> Parsed<Range<usize>> {
+        // The first cell not below the key is in the next place if that cell is marked.
+        let end = match self.offsets.get(self.last_below(bytes, key)? + 2) {
+            Some(end) => *end as usize,
+            None => bytes.len(),
+        };
+        Ok(self.part_beyond(bytes, end..end, size, Direction::Reverse))
+    }
+
+    /// The bytes that come after `part` in `direction`, up to a mark, about `size` of them or all
+    /// that are left. `part` is from a mark to another or to the end of the block.
+    pub(crate) fn part_beyond(
+        &self,
+        bytes: &[u8],
+        part: Range<usize>,
+        size: PartSize,
+        direction: Direction,
+    ) -> Range<usize> {
+        let is_before = |at: usize| move |offset: &u32| (*offset as usize) < at;
+        match direction {
+            Direction::Forward if size.is_enough_for(bytes.len() - part.end) => {
+                part.end..bytes.len()
+            }
+            Direction::Reverse if size.is_enough_for(part.start) => 0..part.start,
+            Direction::Forward => {
+                let last = self.offsets.partition_point(is_before(part.end + size.bytes()));
+                part.end..self.offsets.get(last).map_or(bytes.len(), |end| *end as usize)
+            }
+            Direction::Reverse => {
+                let after = part.start - size.bytes() + 1;
+                let first = self.offsets.partition_point(is_before(after)).saturating_sub(1);
+                self.offsets[first] as usize..part.start
+            }
+        }
+    }
+
     /// Where a marked cell begins that is not after the first cell not below `key`.
     fn start(&self, bytes: &[u8], key: &[u8]) -> Parsed<usize> {
+        Ok(self.offsets[self.last_below(bytes, key)?] as usize)
+    }
+
+    /// The last mark whose cell is certainly below `key`; the first mark if there is none.
+    fn last_below(&self, bytes: &[u8], key: &[u8]) -> Parsed<usize> {
         let last_below = match self.marks.last_below(key) {
             Some(last_below) => last_below,
             None => self.last_below_by_key(bytes, key)?,
         };
-        Ok(self.offsets[last_below.unwrap_or(0)] as usize)
+        Ok(last_below.unwrap_or(0))
     }
 
     /// The last marked cell that is below `key`.

@@ -84,6 +84,13 @@ impl BlockFile {
         bytes.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
     }
 
+    /// Like [`Self::mapped`], as a payload that can outlive the reader.
+    pub(crate) fn in_place(&self, range: Range<u64>) -> Option<Payload> {
+        let Source::Mapped(bytes) = &self.source else { return None };
+        let (start, end) = (range.start.try_into().ok()?, range.end.try_into().ok()?);
+        (start <= end && end <= bytes.len()).then(|| Payload { bytes: bytes.clone(), start, end })
+    }
+
     /// Hints that these bytes of a mapped file are going to be read.
     pub(crate) fn request(&self, range: Range<u64>) {
         if let Source::Mapped(bytes) = &self.source
