@@ -30,14 +30,33 @@ enum Disk {
 pub(crate) struct FilesFound {
     pub(crate) count: usize,
     pub(crate) references: usize,
-    pub(crate) size_bytes: u64,
+    /// Name and size of each.
+    pub(crate) files: Vec<FileFound>,
 }
+
+/// Name and size in bytes of a file of a store.
+pub(crate) type FileFound = (String, u64);
 
 impl FilesFound {
     /// Whether the model has as many of each kind.
     pub(crate) fn are_those_of(&self, store: &Store) -> bool {
         let references = store.files.iter().filter(|file| file.is_reference).count();
         (self.count, self.references) == (store.files.len(), references)
+    }
+
+    /// Tells the model which file is which, as far as it is certain: with several new files, such
+    /// as those of a split, it is not.
+    pub(crate) fn identify(mut self, store: &mut Store) {
+        for file in &mut store.files {
+            let known = file.found.take();
+            let at = known.and_then(|known| self.files.iter().position(|found| *found == known));
+            file.found = at.map(|at| self.files.swap_remove(at));
+        }
+        let mut new = store.files.iter_mut().filter(|file| file.found.is_none());
+        if let (Some(file), None) = (new.next(), new.next()) {
+            assert_eq!(self.files.len(), 1, "as many files as in the model");
+            file.found = self.files.pop();
+        }
     }
 }
 
@@ -147,7 +166,7 @@ impl EngineSide {
             count: entries.len(),
             // A reference is called after its file and the region that has it.
             references: entries.iter().filter(|entry| entry.name.contains('.')).count(),
-            size_bytes: entries.iter().map(|entry| size(&entry.name)).sum(),
+            files: entries.iter().map(|entry| (entry.name.clone(), size(&entry.name))).collect(),
         }
     }
 

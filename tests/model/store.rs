@@ -20,6 +20,8 @@ use hblite::{CellType, KeepDeletedCells};
 use hblite_reference::cell::{Family, StoredCell, sorted};
 use hblite_reference::new_versions::survivors;
 
+use crate::engine::FileFound;
+
 /// A file of a store.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct File {
@@ -30,8 +32,8 @@ pub(crate) struct File {
     timestamps: Option<(i64, i64)>,
     /// Half of a file of the region that was split or merged.
     pub(crate) is_reference: bool,
-    /// As the engine wrote it; 0 until it has been read.
-    pub(crate) size_bytes: u64,
+    /// The engine's file, if it is known which one that is.
+    pub(crate) found: Option<FileFound>,
 }
 
 /// What happens to markers.
@@ -94,19 +96,37 @@ impl Store {
         }
     }
 
-    /// Compacts as the policy chooses it where sizes do not matter: all files if one of them is
-    /// a reference, else runs of three neighbours, the smallest together first.
+    /// Compacts until nothing is left to do.
     pub(crate) fn compact_minor(&mut self, now: i64) {
-        if self.has_references() {
-            return self.compact_major(now);
-        }
-        while self.files.len() >= 3 {
+        while self.compact_once(now) {}
+    }
+
+    /// One compaction, of what the policy chooses where sizes do not matter: of all files if one of
+    /// them is a reference, else of three neighbours, the smallest together first. False if there
+    /// is none.
+    pub(crate) fn compact_once(&mut self, now: i64) -> bool {
+        let run = if self.has_references() {
+            0..self.files.len()
+        } else if self.files.len() >= 3 {
             let size = |start: &usize| -> u64 {
-                self.files[*start..start + 3].iter().map(|file| file.size_bytes).sum()
+                self.files[*start..start + 3]
+                    .iter()
+                    .flat_map(|file| &file.found)
+                    .map(|(_, size)| size)
+                    .sum()
             };
             let start = (0..=self.files.len() - 3).min_by_key(size).unwrap_or(0);
-            self.compact_run(start..start + 3, now);
-        }
+            start..start + 3
+        } else {
+            return false;
+        };
+        self.compact_run(run, now);
+        true
+    }
+
+    /// Whether a minor compaction of more than three files depends on a size that is not known.
+    pub(crate) fn depends_on_sizes(&self) -> bool {
+        !self.has_references() && self.files.iter().any(|file| file.found.is_none())
     }
 
     /// A run of all files is a major compaction, however it came about.
@@ -132,7 +152,7 @@ impl Store {
                 part.files.push(file.clone());
             } else if !cells.is_empty() {
                 let file = File { cells, ..file.clone() };
-                part.files.push(File { is_reference: true, size_bytes: 0, ..file });
+                part.files.push(File { is_reference: true, found: None, ..file });
             }
         }
         part
@@ -142,7 +162,7 @@ impl Store {
     pub(crate) fn merged_with(&self, other: &Self) -> Self {
         let mut merged = Self::new(self.family.clone());
         for file in self.files.iter().chain(&other.files) {
-            merged.files.push(File { is_reference: true, size_bytes: 0, ..file.clone() });
+            merged.files.push(File { is_reference: true, found: None, ..file.clone() });
         }
         merged
     }
@@ -162,7 +182,7 @@ impl Store {
         let puts = kept.iter().filter(|cell| !cell.is_marker());
         let earliest_put = puts.map(|put| put.timestamp).min();
         let timestamps = span(&kept);
-        File { cells: kept, earliest_put, timestamps, is_reference: false, size_bytes: 0 }
+        File { cells: kept, earliest_put, timestamps, is_reference: false, found: None }
     }
 
     fn written_cells(

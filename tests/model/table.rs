@@ -30,7 +30,7 @@ impl Region {
         self.stores.iter().any(Store::has_references)
     }
 
-    fn each_store(&mut self, work: impl Fn(&mut Store)) {
+    fn each_store(&mut self, work: impl FnMut(&mut Store)) {
         self.stores.iter_mut().for_each(work);
     }
 }
@@ -240,6 +240,15 @@ impl Table {
                 false => region.each_store(|store| store.compact_minor(now)),
             }
         }
+    }
+
+    /// One minor compaction of each store; false if none has any.
+    pub(crate) fn compact_once(&mut self, now: i64) -> bool {
+        let mut has_compacted = false;
+        for region in &mut self.regions {
+            region.each_store(|store| has_compacted |= store.compact_once(now));
+        }
+        has_compacted
     }
 
     pub(crate) fn split(&mut self, row: &[u8], now: i64) -> Result<(), Failure> {
