@@ -1,7 +1,7 @@
 //! Goal: the client encrypts its connections as the settings of HBase 2.6 say, and an error about
 //! certificates names the cause and the setting.
 //!
-//! The servers listen on 127.0.0.1 and advertise 127.0.0.2. There, a listener for each server
+//! The servers listen on 127.0.0.1 and advertise another address. There, a listener for each server
 //! decrypts connections and forwards them. Only Linux has that address by default.
 
 #![cfg(all(feature = "tls", target_os = "linux"))]
@@ -11,6 +11,7 @@ mod support;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use hblite_client::{Client, TlsSettings};
 use hblite_model::{ColumnFamilyDescriptor, Error, Get, Put, Scan, SystemTables, TableDescriptor};
@@ -27,7 +28,12 @@ use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
-const HOST: &str = "127.0.0.2";
+/// An address of its own for each cluster: a port that the servers of one have given back may still
+/// be taken on the address of another.
+fn new_host() -> String {
+    static HOSTS: AtomicU8 = AtomicU8::new(2);
+    format!("127.0.0.{}", HOSTS.fetch_add(1, Ordering::Relaxed))
+}
 
 /// Certificates of an authority, as files.
 struct Authority {
@@ -95,23 +101,24 @@ fn server_config(pem: &str, asks_for: Option<&Authority>) -> Arc<ServerConfig> {
 /// A cluster whose servers speak only TLS.
 struct Cluster {
     server: TestServer,
+    host: String,
 }
 
 impl Cluster {
-    async fn start(config: Arc<ServerConfig>) -> Self {
+    async fn start(host: &str, config: Arc<ServerConfig>) -> Self {
         let options =
-            ServerOptions::on_free_ports().with_region_servers(2).with_advertise(HOST.to_owned());
+            ServerOptions::on_free_ports().with_region_servers(2).with_advertise(host.to_owned());
         let server = TestServer::start_with(hblite::Options::new(), options).unwrap();
         let ports = server.ports();
         for port in ports.region_servers.iter().copied().chain([ports.master]) {
-            let listener = TcpListener::bind((HOST, port)).await.unwrap();
+            let listener = TcpListener::bind((host, port)).await.unwrap();
             tokio::spawn(decrypt(listener, port, TlsAcceptor::from(Arc::clone(&config))));
         }
-        Self { server }
+        Self { server, host: host.to_owned() }
     }
 
     fn url(&self) -> String {
-        format!("hbase+rpc://{HOST}:{}", self.server.ports().master)
+        format!("hbase+rpc://{}:{}", self.host, self.server.ports().master)
     }
 
     /// Where the servers speak without TLS.
@@ -160,9 +167,11 @@ async fn check(url: &str, tls: &TlsSettings, reasons: &[&str]) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_are_written_and_read() {
+    let host = new_host();
     let authority = Authority::new("ours");
     let cluster =
-        Cluster::start(server_config(&authority.sign(HOST, |_| {}), Some(&authority))).await;
+        Cluster::start(&host, server_config(&authority.sign(&host, |_| {}), Some(&authority)))
+            .await;
     let tls = TlsSettings::new(authority.truststore()).with_keystore(authority.keystore());
     let client = connect(&cluster.url(), &tls).await.unwrap();
     let descriptor =
@@ -183,23 +192,25 @@ async fn rows_are_written_and_read() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_certificate_that_is_not_trusted_is_an_error_that_says_why() {
+    let host = new_host();
     let (authority, other) = (Authority::new("ours"), Authority::new("another"));
     let trusting = TlsSettings::new(authority.truststore());
 
-    let cluster = Cluster::start(server_config(&other.sign(HOST, |_| {}), None)).await;
-    let reasons = ["no certificate of hbase.rpc.tls.truststore.location", HOST];
+    let cluster = Cluster::start(&host, server_config(&other.sign(&host, |_| {}), None)).await;
+    let reasons = ["no certificate of hbase.rpc.tls.truststore.location", &*host];
     check(&cluster.url(), &trusting, &reasons).await;
     check(&cluster.url(), &trusting.clone().without_host_verification(), &reasons).await;
     let namesake = Authority::new("another");
     check(&cluster.url(), &TlsSettings::new(namesake.truststore()), &reasons).await;
 
     let expired =
-        authority.sign(HOST, |params| params.not_after = rcgen::date_time_ymd(2020, 2, 1));
-    let cluster = Cluster::start(server_config(&expired, None)).await;
+        authority.sign(&host, |params| params.not_after = rcgen::date_time_ymd(2020, 2, 1));
+    let cluster = Cluster::start(&host, server_config(&expired, None)).await;
     check(&cluster.url(), &trusting, &["its certificate expired", "days"]).await;
 
     let cluster =
-        Cluster::start(server_config(&authority.sign("elsewhere.example", |_| {}), None)).await;
+        Cluster::start(&host, server_config(&authority.sign("elsewhere.example", |_| {}), None))
+            .await;
     let reasons = ["elsewhere.example", "hbase.client.netty.tls.verify.server.hostname=false"];
     check(&cluster.url(), &trusting, &reasons).await;
     use_cluster(&cluster.url(), &trusting.without_host_verification()).await.unwrap();
@@ -207,9 +218,10 @@ async fn a_certificate_that_is_not_trusted_is_an_error_that_says_why() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_without_the_certificate_that_a_server_asks_for_learns_why() {
+    let host = new_host();
     let (authority, other) = (Authority::new("ours"), Authority::new("another"));
-    let config = server_config(&authority.sign(HOST, |_| {}), Some(&authority));
-    let cluster = Cluster::start(config).await;
+    let config = server_config(&authority.sign(&host, |_| {}), Some(&authority));
+    let cluster = Cluster::start(&host, config).await;
     let trusting = TlsSettings::new(authority.truststore());
     let reason = ["it refuses the client's certificate", "hbase.rpc.tls.keystore.location"];
     check(&cluster.url(), &trusting, &reason).await;
@@ -219,8 +231,9 @@ async fn a_client_without_the_certificate_that_a_server_asks_for_learns_why() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_side_without_tls_is_an_error_that_says_which() {
+    let host = new_host();
     let authority = Authority::new("ours");
-    let cluster = Cluster::start(server_config(&authority.sign(HOST, |_| {}), None)).await;
+    let cluster = Cluster::start(&host, server_config(&authority.sign(&host, |_| {}), None)).await;
     let trusting = TlsSettings::new(authority.truststore());
     let reason = "hbase.server.netty.tls.enabled is false there";
     check(&cluster.plain_url(), &trusting, &[reason]).await;
@@ -230,8 +243,9 @@ async fn one_side_without_tls_is_an_error_that_says_which() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn files_that_cannot_be_used_are_named() {
+    let host = new_host();
     let authority = Authority::new("ours");
-    let cluster = Cluster::start(server_config(&authority.sign(HOST, |_| {}), None)).await;
+    let cluster = Cluster::start(&host, server_config(&authority.sign(&host, |_| {}), None)).await;
     let url = cluster.url();
     let mut without = TlsSettings::new("");
     without.truststore = None;
