@@ -2,7 +2,7 @@
 //! certificates names the cause and the setting.
 //!
 //! The servers listen on 127.0.0.1 and advertise another address. There, a listener for each server
-//! decrypts connections and forwards them. Only Linux has that address by default.
+//! decrypts connections and forwards them. Only Linux has such addresses by default.
 
 #![cfg(all(feature = "tls", target_os = "linux"))]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]

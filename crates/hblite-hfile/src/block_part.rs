@@ -21,8 +21,8 @@ use crate::reader::HFileReader;
 use crate::sparse_marks::{PartSize, SparseMarks};
 
 impl HFileReader {
-    /// The block at `position`, or a part of it where a scan in `direction` most likely begins that
-    /// is sought to `key`.
+    /// The block at `position`, or the part of it in which a scan in `direction` from `key` most
+    /// likely begins.
     #[inline]
     pub(crate) fn block_near(
         &self,
@@ -72,6 +72,10 @@ impl HFileReader {
     ) -> Result<Option<Arc<DataBlock>>> {
         self.part(index, position, block_use, |marks, bytes| {
             let (block, part_in_file) = (marks.range(), part.range());
+            assert!(
+                block.start <= part_in_file.start && part_in_file.end <= block.end,
+                "a part is within its block"
+            );
             // Both fit: they are at most the length of a slice.
             let start = (part_in_file.start - block.start) as usize;
             let end = (part_in_file.end - block.start) as usize;

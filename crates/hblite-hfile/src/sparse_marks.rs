@@ -1,10 +1,10 @@
 //! What is kept of a block in a mapped file when there is no memory for the places of all cells.
 //!
-//! A get then walks over a few cells from a mark instead of over the whole block. The file is
-//! divided into places of 2 KiB if blocks have 64 KiB, smaller ones in smaller blocks and larger
-//! ones in larger blocks. The first cell that begins in a place is marked, so a block has at most
-//! 65 marks. This takes about as much memory as the block's entry in the index and, like the entry,
-//! is always kept.
+//! A get then walks over a few cells from a mark instead of over the whole block, and a scan over
+//! parts of it (see `block_part`). The file is divided into places of 2 KiB if blocks have 64 KiB,
+//! smaller ones in smaller blocks and larger ones in larger blocks. The first cell that begins in a
+//! place is marked, so a block has at most 65 marks. This takes about as much memory as the block's
+//! entry in the index and, like the entry, is always kept.
 //!
 //! In blocks of less than 256 KiB, a place is within a page of memory. The cells from a mark to the
 //! next begin in the same place, so most gets read one page from the disk.
