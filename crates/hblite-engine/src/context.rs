@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use crossbeam_utils::CachePadded;
 use hblite_env::Env;
 use hblite_env::sync::Mutex;
 use hblite_hfile::BlockCache;
@@ -28,7 +29,7 @@ pub(crate) struct EngineContext {
     pub(crate) chores: ChoreSender,
     pub(crate) nonces: Nonces,
     pub(crate) key_samples: Arc<KeySamples>,
-    pub(crate) memory: MemoryUse,
+    pub(crate) memory: CachePadded<MemoryUse>,
     /// Notified when regions come into service, or when no more will.
     pub(crate) region_changes: Signal,
     /// Memory of flushed memstores, for reuse.

@@ -133,7 +133,7 @@ impl Engine {
             chores: sender,
             nonces: Nonces::default(),
             key_samples: Arc::default(),
-            memory: MemoryUse::default(),
+            memory: MemoryUse::default().into(),
             region_changes: Signal::default(),
             chunks: Arc::new(ChunkPool::new(options.memstore_flush_size_bytes)),
             is_closed: AtomicBool::new(false),

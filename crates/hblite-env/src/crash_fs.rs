@@ -361,6 +361,15 @@ impl WritableFile for CrashWritableFile {
         Ok(())
     }
 
+    /// Copies three of four writes to a log, so that both ways of writing occur.
+    fn copy(&mut self, bytes: &[u8]) -> bool {
+        let log_writes = match &self.disk.lock().inodes[self.inode] {
+            Inode::File { log_writes, .. } => *log_writes,
+            _ => None,
+        };
+        log_writes.is_some_and(|count| count % 4 > 0) && self.write_all(bytes).is_ok()
+    }
+
     /// Truncated bytes never reappear, as they may on a real disk before a sync.
     fn truncate(&mut self, length: u64) -> io::Result<()> {
         let mut disk = self.disk.lock();

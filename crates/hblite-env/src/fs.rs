@@ -248,6 +248,12 @@ pub trait WritableFile: Send + Debug {
     /// Appends bytes. After an error the content from here on is unknown.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()>;
 
+    /// Appends bytes if that only takes a copy in memory: see [`FileSystem::create_log`]. False if
+    /// not, and then nothing was done.
+    fn copy(&mut self, _bytes: &[u8]) -> bool {
+        false
+    }
+
     /// Truncates the file to its first `length` bytes; the next write follows them. After `Ok` this
     /// survives a kill, and after [`WritableFile::sync`] a power cut.
     fn truncate(&mut self, length: u64) -> io::Result<()>;

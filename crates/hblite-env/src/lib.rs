@@ -13,10 +13,12 @@ mod mapping;
 mod mem_fs;
 mod pages;
 mod platform;
+mod published;
 mod rng;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 mod std_fs;
+mod striped;
 pub mod sync;
 pub mod thread;
 pub mod time;
@@ -34,8 +36,10 @@ pub use image::{ImagePart, LargeFiles, image};
 pub use mapping::Mapping;
 pub use mem_fs::MemFileSystem;
 pub use pages::Pages;
+pub use published::{Current, Published};
 pub use rng::{Random, SeededRandom};
 pub use std_fs::StdFileSystem;
+pub use striped::Striped;
 
 /// What a store needs from its environment.
 #[derive(Debug, Clone)]

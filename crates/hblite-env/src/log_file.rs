@@ -40,21 +40,22 @@ const SMALL_BYTES: usize = 4 << 10;
 /// Small writes before the first zeros are written: a file with fewer stays as small as it is.
 const SMALL_WRITES: u32 = 64;
 
-/// A log that is being written.
+/// A log that is being written. What a copy uses comes first, and so is together in memory.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct LogFile {
-    file: File,
-    place: Place,
     /// Where the next write goes.
     end: u64,
     /// Of the file, with the zeros.
     length: u64,
+    window: Option<Window>,
     /// Small writes since the beginning, or since zeros could not be written.
     small_writes: u32,
     is_mapped: bool,
     /// Whether nothing was written since the last sync.
     is_synced: bool,
-    window: Option<Window>,
+    file: File,
+    place: Place,
 }
 
 impl LogFile {
@@ -104,9 +105,7 @@ impl WritableFile for LogFile {
             if self.small_writes > SMALL_WRITES && end + SLACK_BYTES > self.length {
                 self.write_ahead();
             }
-            let window = self.window.as_mut().filter(|_| !is_synced);
-            if window.is_some_and(|window| window.copy(self.end, bytes)) {
-                self.end = end;
+            if !is_synced && self.copy(bytes) {
                 return Ok(());
             }
         }
@@ -114,6 +113,19 @@ impl WritableFile for LogFile {
         self.end = end;
         self.length = self.length.max(end);
         Ok(())
+    }
+
+    #[inline]
+    fn copy(&mut self, bytes: &[u8]) -> bool {
+        let end = self.end + bytes.len() as u64;
+        if self.is_synced || bytes.len() > SMALL_BYTES || end + SLACK_BYTES > self.length {
+            return false;
+        }
+        let is_copied = self.window.as_mut().is_some_and(|window| window.copy(self.end, bytes));
+        if is_copied {
+            self.end = end;
+        }
+        is_copied
     }
 
     fn truncate(&mut self, length: u64) -> io::Result<()> {
@@ -165,7 +177,7 @@ mod tests {
     fn zeros_follow_small_writes_until_they_are_trimmed() {
         for is_mapped in [false, true] {
             let (_dir, path, mut file) = new_log(is_mapped);
-            let mut expected = Vec::new();
+            let (mut expected, mut copied) = (Vec::new(), 0);
             for index in 0..5_001_usize {
                 // A large write now and then, also one beyond all zeros.
                 let size = match index % 1_000 {
@@ -174,7 +186,10 @@ mod tests {
                     _ => 1 + index % 300,
                 };
                 let record = vec![1 + (index % 255) as u8; size];
-                file.write_all(&record).unwrap();
+                match index % 3 > 0 && file.copy(&record) {
+                    true => copied += 1,
+                    false => file.write_all(&record).unwrap(),
+                }
                 if index % 7 == 0 {
                     file.sync().unwrap();
                 }
@@ -187,9 +202,8 @@ mod tests {
                     assert!(index >= SMALL_WRITES as usize || zeros == 0, "{index}: {zeros}");
                 }
             }
-            assert!(
-                file.window.is_some() == (is_mapped && platform::overwrites_in_place(&file.file))
-            );
+            let may_copy = is_mapped && platform::overwrites_in_place(&file.file);
+            assert_eq!((file.window.is_some(), copied > 2_000), (may_copy, may_copy), "{copied}");
             file.sync().unwrap();
             assert!(content(&path, expected.len()).1 > 0);
             file.trim().unwrap();

@@ -235,6 +235,10 @@ impl WritableFile for MemWritableFile {
         self.change(|content| content.extend_from_slice(bytes))
     }
 
+    fn copy(&mut self, bytes: &[u8]) -> bool {
+        self.write_all(bytes).is_ok()
+    }
+
     fn truncate(&mut self, length: u64) -> io::Result<()> {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         self.change(|content| content.truncate(length))

@@ -1,14 +1,13 @@
 //! A table as the catalog knows it: one immutable value, replaced when something changes.
 //!
-//! A [`TableSlot`] is the slot of a table's name. Handles keep it, and use it to find the current
-//! table in a few tens of nanoseconds: one shared lock, a search, one reference count of the
-//! region.
+//! A [`TableSlot`] is the slot of a table's name. Handles keep it, and use it to find the region of
+//! a row in some nanoseconds, without a write to memory that threads share.
 //!
 //! Threads: any. Slots are written by catalog procedures only, of which one runs at a time.
 
 use std::sync::Arc;
 
-use hblite_env::sync::RwLock;
+use hblite_env::Published;
 use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableName, TableState};
 
 use super::meta::RegionRow;
@@ -97,16 +96,16 @@ impl Routes<'_> {
 #[derive(Debug)]
 pub(crate) struct TableSlot {
     name: TableName,
-    entry: RwLock<Option<Arc<TableEntry>>>,
+    entry: Published<Option<Arc<TableEntry>>>,
 }
 
 impl TableSlot {
     pub(super) fn new(name: TableName) -> Self {
-        Self { name, entry: RwLock::new(None) }
+        Self { name, entry: Published::new(Arc::new(None)) }
     }
 
     pub(super) fn set(&self, entry: Option<Arc<TableEntry>>) {
-        *self.entry.write() = entry;
+        self.entry.set(Arc::new(entry));
     }
 
     /// The current table.
@@ -114,7 +113,8 @@ impl TableSlot {
     /// # Errors
     /// `TableNotFound`.
     pub(crate) fn entry(&self) -> Result<Arc<TableEntry>> {
-        self.entry.read().clone().ok_or_else(|| table_not_found(&self.name))
+        let entry = self.entry.read();
+        Option::clone(&entry).ok_or_else(|| table_not_found(&self.name))
     }
 
     pub(super) fn is_present(&self) -> bool {
@@ -125,18 +125,30 @@ impl TableSlot {
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`.
-    #[inline]
     pub(crate) fn route(&self, row: &[u8]) -> Result<Arc<Region>> {
+        self.with_region(row, |region| Ok(Arc::clone(region)))
+    }
+
+    /// Calls `work` with the region that holds `row`.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`; those of `work`.
+    #[inline]
+    pub(crate) fn with_region<T>(
+        &self,
+        row: &[u8],
+        work: impl FnOnce(&Arc<Region>) -> Result<T>,
+    ) -> Result<T> {
         let entry = self.entry.read();
         match entry.as_ref().and_then(|entry| entry.router.find(row)) {
-            Some(region) => Ok(Arc::clone(region)),
+            Some(region) => work(region),
             None => Err(self.no_region(entry.as_deref(), row)),
         }
     }
 
     /// The regions now, for many rows.
     pub(crate) fn routes(&self) -> Routes<'_> {
-        Routes { slot: self, entry: self.entry.read().clone() }
+        Routes { slot: self, entry: Option::clone(&self.entry.read()) }
     }
 
     /// The last region with rows before `row`; the last of all if `row` is empty.

@@ -11,9 +11,8 @@
 //!    same one.
 //! 2. A cell never moves or leaves a segment, so earlier reads stay valid.
 //!
-//! Threads: any number of writers and readers at once; the lock here guards only the set of
-//! segments. A snapshot waits for adds in flight, so it is taken under the region's updates lock,
-//! when there are none.
+//! Threads: any number of writers and readers at once. The set of segments is replaced as a whole.
+//! A snapshot is taken when no add is in flight: under the region's updates lock.
 
 mod cells;
 mod row_bloom;
@@ -31,7 +30,8 @@ pub use size::MemStoreSize;
 
 use std::sync::Arc;
 
-use hblite_env::sync::RwLock;
+use hblite_env::Published;
+use hblite_env::sync::Mutex;
 use hblite_model::cell::{CellComparator, CellRef};
 use hblite_model::{Error, Exception, Result, bytes};
 
@@ -42,10 +42,13 @@ use segment::MutableSegment;
 pub struct MemStore {
     comparator: CellComparator,
     chunks: Arc<ChunkPool>,
-    segments: RwLock<Segments>,
+    segments: Published<Segments>,
+    /// Held while the segments are replaced.
+    replacing: Mutex<()>,
 }
 
-struct Segments {
+/// The segments of a memstore at one moment.
+pub struct Segments {
     active: Arc<MutableSegment>,
     snapshot: Option<MemStoreSnapshot>,
     last_snapshot_id: u64,
@@ -87,25 +90,30 @@ impl MemStore {
         Self {
             comparator,
             chunks,
-            segments: RwLock::new(Segments {
+            segments: Published::new(Arc::new(Segments {
                 active: Arc::new(active),
                 snapshot: None,
                 last_snapshot_id: 0,
                 shared_row_prefix: shared_row_prefix.to_vec(),
-            }),
+            })),
+            replacing: Mutex::default(),
         }
+    }
+
+    /// The segments now.
+    pub fn segments(&self) -> Arc<Segments> {
+        self.segments.to_arc()
     }
 
     /// Adds cells, each with the sequence id it carries, and returns their cost.
     ///
     /// Readers whose read point covers a sequence id see the cell once this has returned. Of cells
-    /// with the same key and sequence id, readers find the last added first.
+    /// with the same key and sequence id, readers find the last added first. The caller makes sure
+    /// that no snapshot is taken meanwhile: a cell added after that would be in no file.
     pub fn add<'a>(
         &self,
         cells: impl IntoIterator<Item = CellRef<'a>, IntoIter: Clone>,
     ) -> MemStoreSize {
-        // Held to the end: a cell added after its segment was frozen would be missing from the
-        // file.
         self.segments.read().active.add(cells.into_iter())
     }
 
@@ -139,19 +147,24 @@ impl MemStore {
     /// If the last snapshot was not cleared, this returns it and does nothing else. The caller
     /// makes sure that no write is in flight (with the region's updates lock).
     pub fn snapshot(&self) -> Option<MemStoreSnapshot> {
-        let mut segments = self.segments.write();
-        if segments.snapshot.is_none() && !segments.active.is_empty() {
-            let frozen = segments.active.freeze();
-            segments.learn_shared_row_prefix(&frozen);
-            let (prefix, chunks) = (&segments.shared_row_prefix, Arc::clone(&self.chunks));
-            let active = MutableSegment::new(self.comparator, prefix, chunks);
-            segments.active = Arc::new(active);
-            segments.last_snapshot_id += 1;
-            assert!(segments.active.is_empty(), "a snapshot has all cells of the active segment");
-            let id = segments.last_snapshot_id;
-            segments.snapshot = Some(MemStoreSnapshot { id, segment: Arc::new(frozen) });
+        let _replacing = self.replacing.lock();
+        let segments = self.segments.read();
+        if segments.snapshot.is_some() || segments.active.is_empty() {
+            return segments.snapshot.clone();
         }
-        segments.snapshot.clone()
+        let frozen = segments.active.freeze();
+        let shared_row_prefix = segments.next_shared_row_prefix(&frozen);
+        let chunks = Arc::clone(&self.chunks);
+        let active = MutableSegment::new(self.comparator, &shared_row_prefix, chunks);
+        let id = segments.last_snapshot_id + 1;
+        let snapshot = MemStoreSnapshot { id, segment: Arc::new(frozen) };
+        self.segments.set(Arc::new(Segments {
+            active: Arc::new(active),
+            snapshot: Some(snapshot.clone()),
+            last_snapshot_id: id,
+            shared_row_prefix,
+        }));
+        Some(snapshot)
     }
 
     /// Drops the snapshot, whose cells are now in a file, and returns its cost.
@@ -159,28 +172,37 @@ impl MemStore {
     /// # Errors
     /// If `id` is not that of the snapshot: nothing was dropped.
     pub fn clear_snapshot(&self, id: u64) -> Result<MemStoreSize> {
-        let mut segments = self.segments.write();
-        let cleared = match segments.snapshot.take() {
-            Some(snapshot) if snapshot.id == id => snapshot,
-            other => {
-                let found = other.as_ref().map_or(0, |snapshot| snapshot.id);
-                segments.snapshot = other;
-                let message = format!("Current snapshot id is {found},passed {id}");
-                return Err(Error::new(Exception::Io, message)
-                    .with_kind(hblite_model::ErrorKind::WrongState));
-            }
+        let _replacing = self.replacing.lock();
+        let segments = self.segments.read();
+        let Some(cleared) = segments.snapshot.as_ref().filter(|snapshot| snapshot.id == id) else {
+            let found = segments.snapshot.as_ref().map_or(0, |snapshot| snapshot.id);
+            let message = format!("Current snapshot id is {found},passed {id}");
+            return Err(
+                Error::new(Exception::Io, message).with_kind(hblite_model::ErrorKind::WrongState)
+            );
         };
-        // Memory is freed without the lock, by the flush that holds the last reference.
-        drop(segments);
+        self.segments.set(Arc::new(Segments {
+            active: Arc::clone(&segments.active),
+            snapshot: None,
+            last_snapshot_id: segments.last_snapshot_id,
+            shared_row_prefix: segments.shared_row_prefix.clone(),
+        }));
         Ok(cleared.segment.size())
     }
 
+    /// [`Segments::scanners`] now.
+    pub fn scanners(&self, read_point: u64) -> Vec<SegmentScanner> {
+        self.segments.read().scanners(read_point)
+    }
+}
+
+impl Segments {
     /// Scanners over all segments that have cells, the newest first, for readers at `read_point`.
     pub fn scanners(&self, read_point: u64) -> Vec<SegmentScanner> {
         self.select_scanners(read_point, |_| true, |_| true)
     }
 
-    /// Like [`MemStore::scanners`], without segments that certainly have no cell of `row`.
+    /// Like [`Segments::scanners`], without segments that certainly have no cell of `row`.
     pub fn scanners_of_row(&self, read_point: u64, row: &[u8]) -> Vec<SegmentScanner> {
         self.select_scanners(
             read_point,
@@ -195,17 +217,29 @@ impl MemStore {
         wants_active: impl FnOnce(&MutableSegment) -> bool,
         wants_snapshot: impl FnOnce(&FrozenSegment) -> bool,
     ) -> Vec<SegmentScanner> {
-        let segments = self.segments.read();
         let mut scanners = Vec::new();
-        if !segments.active.is_empty() && wants_active(&segments.active) {
-            scanners.push(segments.active.scanner(read_point));
+        if !self.active.is_empty() && wants_active(&self.active) {
+            scanners.push(self.active.scanner(read_point));
         }
-        if let Some(snapshot) = &segments.snapshot
+        if let Some(snapshot) = &self.snapshot
             && wants_snapshot(&snapshot.segment)
         {
             scanners.push(snapshot.segment.scanner(read_point));
         }
         scanners
+    }
+
+    /// Rows of the next segment will most likely begin like those of the frozen one.
+    fn next_shared_row_prefix(&self, frozen: &FrozenSegment) -> Vec<u8> {
+        let (mut first, mut last) = (frozen.scanner(u64::MAX), frozen.scanner(u64::MAX));
+        if let (Ok(true), Ok(true)) = (first.seek_first(), last.seek_last())
+            && let (Some(first), Some(last)) = (first.current(), last.current())
+            && first.row() != last.row()
+        {
+            let length = bytes::common_prefix_length(first.row(), last.row());
+            return first.row()[..length].to_vec();
+        }
+        self.shared_row_prefix.clone()
     }
 }
 
@@ -227,20 +261,6 @@ impl RowApproach<'_> {
         }
         while !approaches.is_empty() {
             approaches.retain_mut(|approach| approach.search.as_mut().is_some_and(Approach::step));
-        }
-    }
-}
-
-impl Segments {
-    /// Rows of the next segment will most likely begin like those of the frozen one.
-    fn learn_shared_row_prefix(&mut self, frozen: &FrozenSegment) {
-        let (mut first, mut last) = (frozen.scanner(u64::MAX), frozen.scanner(u64::MAX));
-        if let (Ok(true), Ok(true)) = (first.seek_first(), last.seek_last())
-            && let (Some(first), Some(last)) = (first.current(), last.current())
-            && first.row() != last.row()
-        {
-            let length = bytes::common_prefix_length(first.row(), last.row());
-            self.shared_row_prefix = first.row()[..length].to_vec();
         }
     }
 }

@@ -15,6 +15,7 @@ use super::MemStoreSize;
 use super::cells::{Approach, CellArray, CellCursor, CellList, ChunkPool};
 use super::row_bloom::RowBloom;
 use super::segment_scanner::SegmentScanner;
+use crate::invariants::ARE_CHECKED;
 
 /// Bytes of the length field before the tags of a serialized cell.
 const TAGS_LENGTH_SIZE: usize = 2;
@@ -22,8 +23,7 @@ const TAGS_LENGTH_SIZE: usize = 2;
 /// A segment that cells are added to (HBase's `MutableSegment`).
 pub(super) struct MutableSegment {
     cells: Arc<CellList>,
-    rows: Arc<RowBloom>,
-    statistics: Arc<Statistics>,
+    summary: Arc<Summary>,
 }
 
 impl MutableSegment {
@@ -35,8 +35,7 @@ impl MutableSegment {
     ) -> Self {
         Self {
             cells: Arc::new(CellList::new(comparator, shared_row_prefix, chunks)),
-            rows: Arc::default(),
-            statistics: Arc::default(),
+            summary: Arc::default(),
         }
     }
 
@@ -48,13 +47,18 @@ impl MutableSegment {
             MemStoreSize { heap_size: self.add_rows(cells.clone()), ..Default::default() };
         let mut finger = self.cells.finger();
         for cell in cells {
-            self.statistics.include(&cell);
+            self.summary.statistics.include(&cell);
             added.heap_size += self.cells.insert(&cell, &mut finger);
-            debug_assert!(self.rows.may_contain(cell.row()), "rows come before their cells");
+            debug_assert!(self.may_contain_row(cell.row()), "rows come before their cells");
             added.data_size += data_size(&cell);
             added.cell_count += 1;
         }
-        self.statistics.data_size.fetch_add(added.data_size, Ordering::Relaxed);
+        let statistics = &self.summary.statistics;
+        statistics.data_size.fetch_add(added.data_size, Ordering::Relaxed);
+        if ARE_CHECKED {
+            let is_frozen = statistics.is_frozen.load(Ordering::Relaxed);
+            assert!(!is_frozen, "no snapshot is taken while cells are added");
+        }
         added
     }
 
@@ -62,12 +66,12 @@ impl MutableSegment {
     fn add_rows<'a>(&self, cells: impl Iterator<Item = CellRef<'a>>) -> usize {
         let mut last_row = None;
         let rows = cells.map(|cell| cell.row()).filter(|row| last_row.replace(*row) != Some(*row));
-        self.rows.insert_all(rows)
+        self.summary.rows.insert_all(rows)
     }
 
     /// Begins to bring what an insert of `row` reads into the processor's cache.
     pub(super) fn approach(&self, row: &[u8]) -> Approach {
-        self.rows.prefetch(row);
+        self.summary.rows.prefetch(row);
         self.cells.approach(row)
     }
 
@@ -78,26 +82,26 @@ impl MutableSegment {
     pub(super) fn size(&self) -> MemStoreSize {
         MemStoreSize {
             cell_count: self.cells.len(),
-            data_size: self.statistics.data_size.load(Ordering::Relaxed),
-            heap_size: size_of::<Self>() + self.cells.heap_size() + overhead_size(&self.rows),
+            data_size: self.summary.data_size(),
+            heap_size: size_of::<Self>() + self.cells.heap_size() + self.summary.heap_size(),
         }
     }
 
     pub(super) fn may_contain_row(&self, row: &[u8]) -> bool {
-        self.rows.may_contain(row)
+        self.summary.rows.may_contain(row)
     }
 
     pub(super) fn scanner(&self, read_point: u64) -> SegmentScanner {
         let cursor = CellCursor::over_list(Arc::clone(&self.cells));
-        self.statistics.scanner(cursor, read_point)
+        self.summary.statistics.scanner(cursor, read_point)
     }
 
     /// The same cells as a frozen segment. No add may be in flight, and none may follow.
     pub(super) fn freeze(&self) -> FrozenSegment {
+        self.summary.statistics.is_frozen.store(true, Ordering::Relaxed);
         FrozenSegment {
             cells: RwLock::new(FrozenCells::List(Arc::clone(&self.cells))),
-            rows: Arc::clone(&self.rows),
-            statistics: Arc::clone(&self.statistics),
+            summary: Arc::clone(&self.summary),
         }
     }
 }
@@ -105,8 +109,7 @@ impl MutableSegment {
 /// A segment that no longer changes (HBase's `ImmutableSegment`).
 pub struct FrozenSegment {
     cells: RwLock<FrozenCells>,
-    rows: Arc<RowBloom>,
-    statistics: Arc<Statistics>,
+    summary: Arc<Summary>,
 }
 
 enum FrozenCells {
@@ -137,7 +140,7 @@ impl FrozenSegment {
             FrozenCells::List(list) => CellCursor::over_list(Arc::clone(list)),
             FrozenCells::Array(array) => CellCursor::over_array(Arc::clone(array)),
         };
-        self.statistics.scanner(cursor, read_point)
+        self.summary.statistics.scanner(cursor, read_point)
     }
 
     /// What the cells cost; the heap size falls when the segment is flattened.
@@ -148,8 +151,8 @@ impl FrozenSegment {
         };
         MemStoreSize {
             cell_count,
-            data_size: self.statistics.data_size.load(Ordering::Relaxed),
-            heap_size: size_of::<Self>() + cells_heap_size + overhead_size(&self.rows),
+            data_size: self.summary.data_size(),
+            heap_size: size_of::<Self>() + cells_heap_size + self.summary.heap_size(),
         }
     }
 
@@ -160,23 +163,38 @@ impl FrozenSegment {
 
     /// Whether the row may have cells here; false is certain.
     pub fn may_contain_row(&self, row: &[u8]) -> bool {
-        self.rows.may_contain(row)
+        self.summary.rows.may_contain(row)
     }
 
     /// Least and greatest timestamp, as [`SegmentScanner::timestamps`] describes them.
     pub fn timestamps(&self) -> Option<(i64, i64)> {
-        self.statistics.timestamps()
+        self.summary.statistics.timestamps()
     }
 
     /// Whether any cell has tags.
     pub fn has_tags(&self) -> bool {
-        self.statistics.has_tags.load(Ordering::Relaxed)
+        self.summary.statistics.has_tags.load(Ordering::Relaxed)
     }
 }
 
-/// Heap bytes of a segment other than those of its cells.
-fn overhead_size(rows: &RowBloom) -> usize {
-    size_of::<RowBloom>() + rows.heap_size() + size_of::<Statistics>()
+/// What a segment knows about its cells. The numbers that each write changes are at the end of the
+/// one and the beginning of the other: in one line of the processor's cache.
+#[derive(Default)]
+#[repr(C, align(64))]
+struct Summary {
+    rows: RowBloom,
+    statistics: Statistics,
+}
+
+impl Summary {
+    fn data_size(&self) -> usize {
+        self.statistics.data_size.load(Ordering::Relaxed)
+    }
+
+    /// Heap bytes of this and of the filter of rows.
+    fn heap_size(&self) -> usize {
+        size_of::<Self>() + self.rows.heap_size()
+    }
 }
 
 /// Bytes of a cell as serialized (`KeyValue.getSerializedSize` with tags).
@@ -188,13 +206,15 @@ fn data_size(cell: &CellRef<'_>) -> usize {
     cell.serialized_size() + tags_size
 }
 
-/// What a segment knows about its cells as a whole.
+/// Sums and extremes of the cells.
+#[repr(C)]
 struct Statistics {
     data_size: AtomicUsize,
     timestamp_min: AtomicI64,
     timestamp_max: AtomicI64,
     has_tags: AtomicBool,
     has_family_markers: AtomicBool,
+    is_frozen: AtomicBool,
 }
 
 impl Default for Statistics {
@@ -205,6 +225,7 @@ impl Default for Statistics {
             timestamp_max: AtomicI64::new(i64::MIN),
             has_tags: AtomicBool::new(false),
             has_family_markers: AtomicBool::new(false),
+            is_frozen: AtomicBool::new(false),
         }
     }
 }

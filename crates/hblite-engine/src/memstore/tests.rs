@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
+use hblite_env::sync::RwLock;
 use hblite_model::cell::{Cell, CellBuffer, CellType, key};
 use proptest::prelude::*;
 
@@ -128,8 +129,8 @@ fn a_snapshot_is_read_until_it_is_cleared() {
     assert_eq!(values(memstore.scanners(u64::MAX)), both);
     snapshot.segment().flatten();
     assert_eq!(values(memstore.scanners(u64::MAX)), both);
-    assert_eq!(values(memstore.scanners_of_row(u64::MAX, b"user2")), both[1..]);
-    assert!(memstore.scanners_of_row(u64::MAX, b"user3").is_empty());
+    assert_eq!(values(memstore.segments().scanners_of_row(u64::MAX, b"user2")), both[1..]);
+    assert!(memstore.segments().scanners_of_row(u64::MAX, b"user3").is_empty());
 
     assert!(memstore.clear_snapshot(snapshot.id() + 1).is_err());
     assert_eq!(memstore.clear_snapshot(snapshot.id()).unwrap().cell_count, 2);
@@ -303,7 +304,8 @@ fn readers_see_all_that_was_complete_while_writers_and_flushes_work() {
     let memstore = MemStore::new(CellComparator::Default, b"", Arc::default());
     // Completed rounds of each writer; a writer's sequence ids are its own, as are its rows.
     let completed: [AtomicU64; WRITERS as usize] = Default::default();
-    // Represents the updates lock and the swap of files: what was flushed so far.
+    let updates = RwLock::new(());
+    // Represents the swap of files: what was flushed so far.
     let flushed = RwLock::new(Vec::<Cell>::new());
     let is_done = AtomicBool::new(false);
 
@@ -317,7 +319,9 @@ fn readers_see_all_that_was_complete_while_writers_and_flushes_work() {
                 cells.push_parts(row.as_bytes(), b"f", b"q", timestamp, code, row.as_bytes());
             }
             cells.set_sequence_id(round);
+            let entered = updates.read();
             memstore.add(&cells);
+            drop(entered);
             completed[writer as usize].store(round, Ordering::Release);
         }
     };
@@ -352,7 +356,10 @@ fn readers_see_all_that_was_complete_while_writers_and_flushes_work() {
     };
     let flush = || {
         while !is_done.load(Ordering::Acquire) {
-            let Some(snapshot) = memstore.snapshot() else {
+            let stopped = updates.write();
+            let taken = memstore.snapshot();
+            drop(stopped);
+            let Some(snapshot) = taken else {
                 continue;
             };
             snapshot.segment().flatten();

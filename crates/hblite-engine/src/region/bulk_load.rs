@@ -62,7 +62,7 @@ impl FileGate {
     /// Whether no files were added since [`FileGate::enter`] returned `passed`.
     #[inline]
     pub(crate) fn was_open_since(&self, passed: u64) -> bool {
-        // A reader that saw a store's new list took its lock after the count had become odd.
+        // A reader that saw a store's new files sees what the count was when they were added: odd.
         self.0.load(Ordering::Acquire) == passed
     }
 
@@ -111,7 +111,7 @@ impl Region {
             let _ = self.context.layout.remove_in_place(fs, &staging);
             return Err(error);
         }
-        self.load.write_requests(1);
+        self.counters().write_requests(1);
         self.request_compaction();
         Ok(Vec::new())
     }
@@ -270,7 +270,7 @@ impl Region {
     /// Takes the store out of service, since its disk differs from what it serves.
     fn give_up(&self, what: &str) -> Error {
         self.context.is_closed.store(true, Ordering::Release);
-        let _updates = self.updates.write();
+        let _updates = self.stop_updates();
         self.is_closing.store(true, Ordering::Release);
         let message = format!("a bulk load {what} when the store is opened again");
         Error::new(Exception::RegionServerStopped, message)

@@ -16,7 +16,7 @@ impl Region {
             has_compacted |= self.compact_store(store, trigger)?;
         }
         if has_compacted {
-            self.load.compactions(1);
+            self.counters().compactions(1);
         }
         Ok(has_compacted)
     }
@@ -38,7 +38,7 @@ impl Region {
         })?;
         let has_compacted = self.compact_store(store, trigger)?;
         if has_compacted {
-            self.load.compactions(1);
+            self.counters().compactions(1);
         }
         Ok(has_compacted)
     }

@@ -157,7 +157,7 @@ impl Region {
         flush_id: impl FnOnce() -> u64,
         family: Option<&[u8]>,
     ) -> Result<PreparedFlush> {
-        let _updates = self.updates.write();
+        let _updates = self.stop_updates();
         // A write whose log append failed has an id but is in no memstore: no file may claim that
         // id.
         self.context.wal.check()?;
@@ -186,7 +186,7 @@ impl Region {
             self.context.wal.region_flushed(self.info.encoded_name(), prepared.flush_id)?;
         }
         if has_cells {
-            self.load.flushes(1);
+            self.counters().flushes(1);
         }
         Ok(has_cells)
     }

@@ -19,8 +19,9 @@ macro_rules! counters {
                 }
             )*
 
-            pub(crate) fn snapshot(&self) -> RegionLoad {
-                RegionLoad { $($name: self.$name.load(Ordering::Relaxed),)* }
+            /// Adds these counts to `load`.
+            pub(crate) fn add_to(&self, load: &mut RegionLoad) {
+                $(load.$name += self.$name.load(Ordering::Relaxed);)*
             }
         }
     };

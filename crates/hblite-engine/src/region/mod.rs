@@ -4,7 +4,8 @@
 //!          then open; `close` flushes it and refuses everything from then on.
 //! Writes:  `mutate` (the write path) and `read_modify_write`; whole files by `bulk_load`.
 //! Reads:   `scanner`; a get is a scan of one row.
-//! Threads: any. The updates lock is shared by writers and taken by `flush` and `close`.
+//! Threads: any. The updates lock is shared by writers and taken by `flush` and `close`: a writer
+//!          takes that of its lane, the others take those of all lanes.
 
 mod bulk_load;
 mod compact;
@@ -30,7 +31,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use hblite_env::sync::{Mutex, MutexGuard, RwLock};
+use hblite_env::Striped;
+use hblite_env::sync::{Mutex, MutexGuard, RwLock, RwLockWriteGuard};
 use hblite_model::{
     CellBuffer, CellComparator, Error, Exception, Get, RegionInfo, RegionLoad, Result, Scan,
     TableDescriptor,
@@ -63,9 +65,8 @@ pub(crate) struct Region {
     wal_region: WalRegion,
     mvcc: Mvcc,
     row_locks: RowLocks,
-    /// Shared from the log to the memstore, exclusive while a snapshot is taken.
-    updates: RwLock<()>,
-    /// Set under `updates`; a failed close resets it without that lock.
+    lanes: Striped<Lane>,
+    /// Set under the updates lock; a failed close resets it without that lock.
     is_closing: AtomicBool,
     flush: Mutex<FlushState>,
     is_flush_requested: AtomicBool,
@@ -75,8 +76,15 @@ pub(crate) struct Region {
     file_gate: FileGate,
     /// Log entries up to this sequence id are obsolete.
     log_skipped_to: AtomicU64,
-    load: RegionLoadCounters,
     write_pace: WritePace,
+}
+
+/// What each operation writes to; a lane serves some of the threads.
+#[derive(Default)]
+struct Lane {
+    /// Shared from the log to the memstore, exclusive while a snapshot is taken.
+    updates: RwLock<()>,
+    load: RegionLoadCounters,
 }
 
 /// What a region is opened with, or copied from.
@@ -157,14 +165,13 @@ impl Region {
             comparator,
             mvcc: Mvcc::new(last_id),
             row_locks: RowLocks::new(),
-            updates: RwLock::new(()),
+            lanes: Striped::default(),
             is_closing: AtomicBool::new(false),
             flush: Mutex::new(FlushState::default()),
             is_flush_requested: AtomicBool::new(false),
             bulk_load: Mutex::new(()),
             file_gate: FileGate::default(),
             log_skipped_to: AtomicU64::new(0),
-            load: RegionLoadCounters::default(),
             write_pace: WritePace::default(),
         }))
     }
@@ -207,7 +214,20 @@ impl Region {
     }
 
     pub(crate) fn load(&self) -> RegionLoad {
-        self.load.snapshot()
+        let mut load = RegionLoad::default();
+        self.lanes.all().for_each(|lane| lane.load.add_to(&mut load));
+        load
+    }
+
+    /// The counters of this thread.
+    #[inline]
+    fn counters(&self) -> &RegionLoadCounters {
+        &self.lanes.mine().load
+    }
+
+    /// Waits for the writes in progress; none enters the region while the guards live.
+    fn stop_updates(&self) -> Vec<RwLockWriteGuard<'_, ()>> {
+        self.lanes.all().map(|lane| lane.updates.write()).collect()
     }
 
     fn store_of(&self, family: &[u8]) -> Option<&Arc<Store>> {
@@ -251,7 +271,8 @@ impl Region {
         }
         self.context.key_samples.note(&self.info, [self.first_row(scan)], false);
         let env = &self.context.env;
-        let (now, seed) = (env.clock.now_millis(), env.random.next_u64());
+        let now = env.clock.now_millis();
+        let seed = scan.filter().map_or(0, |_| env.random.next_u64());
         let sources = ScanSources { stores: &self.stores, gate: &self.file_gate };
         RegionScanner::open(sources, scan, self.comparator, read_point, now, seed)
     }
@@ -339,10 +360,11 @@ impl Region {
     }
 
     fn count_cells_read(&self, rows: u64, cells_examined: u64, cells: usize, size_bytes: usize) {
-        self.load.read_requests(rows);
-        self.load.cells_read(cells as u64);
-        self.load.bytes_read(size_bytes as u64);
-        self.load.cells_examined(cells_examined);
+        let load = self.counters();
+        load.read_requests(rows);
+        load.cells_read(cells as u64);
+        load.bytes_read(size_bytes as u64);
+        load.cells_examined(cells_examined);
     }
 
     pub(crate) fn is_closing(&self) -> bool {
@@ -411,7 +433,7 @@ impl Region {
 
     /// Refuses all operations from now on; waits for writes and a bulk load in progress.
     pub(crate) fn stop_serving(&self) {
-        let updates = self.updates.write();
+        let updates = self.stop_updates();
         self.is_closing.store(true, Ordering::Release);
         drop(updates);
         self.context.region_changes.notify();

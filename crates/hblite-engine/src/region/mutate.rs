@@ -196,7 +196,7 @@ impl Region {
 
     /// Counts mutations that were written.
     pub(crate) fn count_writes<M: AsRef<Mutation>>(&self, mutations: &[M]) {
-        self.load.write_requests(mutations.len() as u64);
+        self.counters().write_requests(mutations.len() as u64);
         let rows = mutations.iter().map(|mutation| mutation.as_ref().row());
         self.context.key_samples.note(&self.info, rows, true);
     }
@@ -204,7 +204,7 @@ impl Region {
     /// Enters the region: until the guard is dropped, no snapshot is taken and the region stays
     /// open.
     pub(super) fn enter(&self) -> Result<RwLockReadGuard<'_, ()>> {
-        let updates = self.updates.read();
+        let updates = self.lanes.mine().updates.read();
         if self.is_closing() {
             return Err(self.not_serving());
         }
@@ -271,8 +271,9 @@ impl Region {
             size_bytes += store.add_to_memstore(mine.map(|c| c.with_sequence_id(sequence_id)));
         }
         self.mvcc.complete_and_wait(sequence_id);
-        self.load.cells_written(edit.len() as u64);
-        self.load.bytes_written(size_bytes as u64);
+        let load = self.counters();
+        load.cells_written(edit.len() as u64);
+        load.bytes_written(size_bytes as u64);
         self.write_pace.charge(size_bytes, self.excess_files());
         self.request_flush_if_large();
         Ok(())

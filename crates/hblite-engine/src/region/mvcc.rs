@@ -3,12 +3,13 @@
 //! Every write gets a sequence id when it begins. The read point is the highest id up to which
 //! all writes are complete; a reader takes it once and sees exactly the cells up to it.
 //!
-//! Invariants: ids are assigned in ascending order; `pending` holds those that began and are not
-//!             yet covered by the read point, in that order; the read point never goes back, and is
-//!             at most the last id.
+//! Invariants: ids are assigned one after the other. Those above the read point are in progress,
+//!             except for the ones in `complete`, and the first of them is. The read point never
+//!             goes back, and is at most the last id.
 //! Threads:    any.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hblite_env::sync::{Mutex, spin_until};
@@ -17,7 +18,10 @@ use crate::invariants::ARE_CHECKED;
 use crate::signal::Signal;
 
 /// The writes in progress of a region, and what its readers see.
+///
+/// What each write changes is together in memory, and not with anything else.
 #[derive(Debug)]
+#[repr(C, align(128))]
 pub(crate) struct Mvcc {
     read_point: AtomicU64,
     writes: Mutex<Writes>,
@@ -28,8 +32,8 @@ pub(crate) struct Mvcc {
 #[derive(Debug)]
 struct Writes {
     last_id: u64,
-    /// Ids that began, with whether they are complete.
-    pending: VecDeque<(u64, bool)>,
+    /// Ids whose writes are complete, while one before them is not.
+    complete: BinaryHeap<Reverse<u64>>,
 }
 
 impl Mvcc {
@@ -37,7 +41,7 @@ impl Mvcc {
     pub(crate) fn new(last_id: u64) -> Self {
         Self {
             read_point: AtomicU64::new(last_id),
-            writes: Mutex::new(Writes { last_id, pending: VecDeque::new() }),
+            writes: Mutex::new(Writes { last_id, complete: BinaryHeap::new() }),
             advanced: Signal::default(),
         }
     }
@@ -55,8 +59,6 @@ impl Mvcc {
         writes.last_id += 1;
         let id = writes.last_id;
         assert!(self.read_point() < id, "a read point covers only assigned ids");
-        writes.pending.push_back((id, false));
-        self.check(&writes);
         id
     }
 
@@ -64,26 +66,22 @@ impl Mvcc {
     /// have ended.
     pub(crate) fn complete_and_wait(&self, id: u64) {
         let mut writes = self.writes.lock();
-        match writes.pending.front_mut() {
-            Some(front) if front.0 == id => front.1 = true,
-            _ => {
-                let at = writes.pending.partition_point(|(pending, _)| *pending < id);
-                let entry = writes.pending.get_mut(at).filter(|(pending, _)| *pending == id);
-                entry.expect("a write that completes has begun, and completes once").1 = true;
+        let before = self.read_point();
+        assert!(before < id && id <= writes.last_id, "a write that completes has begun");
+        let is_first = id == before + 1;
+        if is_first {
+            let mut visible = id;
+            while writes.complete.peek() == Some(&Reverse(visible + 1)) {
+                writes.complete.pop();
+                visible += 1;
             }
+            self.read_point.store(visible, Ordering::Release);
+        } else {
+            writes.complete.push(Reverse(id));
         }
-        let mut visible = None;
-        while let Some(&(done, true)) = writes.pending.front() {
-            writes.pending.pop_front();
-            visible = Some(done);
-        }
-        if let Some(visible) = visible {
-            let before = self.read_point.swap(visible, Ordering::Release);
-            assert!(before < visible && visible <= writes.last_id, "the read point advances");
-            self.check(&writes);
-        }
+        self.check(&writes);
         drop(writes);
-        if visible.is_some() {
+        if is_first {
             self.advanced.notify();
         }
         // The earlier writes are about to end, too.
@@ -95,21 +93,23 @@ impl Mvcc {
 
     /// Whether no write is in progress.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.writes.lock().pending.is_empty()
+        self.writes.lock().last_id == self.read_point()
     }
 
     fn check(&self, writes: &Writes) {
         if ARE_CHECKED {
-            let ids = || writes.pending.iter().map(|(id, _)| *id);
-            assert!(ids().is_sorted_by(|left, right| left < right), "ids are pending in order");
-            assert!(ids().all(|id| self.read_point() < id && id <= writes.last_id));
+            let mut ids: Vec<u64> = writes.complete.iter().map(|Reverse(id)| *id).collect();
+            ids.sort_unstable();
+            assert!(ids.is_sorted_by(|left, right| left < right), "a write completes once");
+            let in_progress = self.read_point() + 1..=writes.last_id;
+            assert!(ids.iter().all(|id| in_progress.contains(id) && id != in_progress.start()));
         }
     }
 
     /// Advances to `id`, the highest id of the writes replayed from the log.
     pub(crate) fn advance_to(&self, id: u64) {
         let mut writes = self.writes.lock();
-        assert!(writes.pending.is_empty(), "recovery runs before any write");
+        assert_eq!(writes.last_id, self.read_point(), "recovery runs before any write");
         if id > writes.last_id {
             writes.last_id = id;
             self.read_point.store(id, Ordering::Release);

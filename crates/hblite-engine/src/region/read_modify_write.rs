@@ -207,7 +207,7 @@ impl Region {
             sequence_id = self.write_edit(&mut edit, durability, now, nonce)?;
         }
         keep_edit(edit);
-        self.load.write_requests(mutations.len() as u64);
+        self.counters().write_requests(mutations.len() as u64);
         let rows = mutations.iter().map(Mutation::row);
         self.context.key_samples.note(&self.info, rows, true);
         Ok(Written { result: RowResult::new(results), sequence_id })

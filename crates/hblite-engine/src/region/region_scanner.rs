@@ -181,15 +181,15 @@ fn sources_at(
         if scan.columns().get(&info.family).is_none() {
             continue;
         }
-        let (segments, files) = if is_get(scan) {
-            store.view_of_row(read_point, scan.start_row())
-        } else {
-            store.view(read_point)
+        let view = store.view();
+        let segments = match is_get(scan) {
+            true => view.segments.scanners_of_row(read_point, scan.start_row()),
+            false => view.segments.scanners(read_point),
         };
-        if files.last().is_some_and(|newest| newest.sequence_id_max() > read_point) {
+        if view.files.last().is_some_and(|newest| newest.sequence_id_max() > read_point) {
             return Ok(None);
         }
-        let sources = select_sources(segments, &files, info, scan, read_point, now)?;
+        let sources = select_sources(segments, &view.files, info, scan, read_point, now)?;
         families.push(StoreSources { info: Arc::clone(info), sources });
     }
     Ok(Some(families))

@@ -108,6 +108,7 @@ impl Replay {
             }
         };
         let insert_part = &insert_part;
+        let entered = region.enter()?;
         let (last, others) = split_at_rows(&order, thread_count(order.len()));
         hblite_env::thread::scope(|scope| {
             for part in others {
@@ -115,6 +116,7 @@ impl Replay {
             }
             insert_part(last);
         });
+        drop(entered);
         self.cells.clear();
         region.mvcc.advance_to(last_id);
         if region.memstore_size_bytes() > region.settings.flush_size_bytes {

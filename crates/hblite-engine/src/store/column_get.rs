@@ -99,8 +99,9 @@ impl<'a> ColumnGet<'a> {
         clock: &dyn Clock,
         cells: &mut CellBuffer,
     ) -> Result<ColumnRead> {
-        let (segments, files) = self.store.view_of_row(read_point, self.scan.start_row());
-        if files.last().is_some_and(|newest| newest.sequence_id_max() > read_point) {
+        let view = self.store.view();
+        let segments = view.segments.scanners_of_row(read_point, self.scan.start_row());
+        if view.files.last().is_some_and(|newest| newest.sequence_id_max() > read_point) {
             return Ok(ColumnRead::Outdated);
         }
         let info = self.store.scan_info();
@@ -120,7 +121,7 @@ impl<'a> ColumnGet<'a> {
             cells_examined: 0,
             is_unclear: false,
         };
-        let outcome = self.search(segments, &files, now, &mut found);
+        let outcome = self.search(segments, &view.files, now, &mut found);
         let Found { is_unclear, cells_examined, .. } = found;
         KEY.set(key);
         outcome?;

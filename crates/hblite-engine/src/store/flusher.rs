@@ -8,9 +8,9 @@ use std::sync::atomic::Ordering;
 use hblite_hfile::{HFileWriterOptions, StoreFileInfo};
 use hblite_model::Result;
 
-use super::Store;
 use super::key_value_scanner::SourceScanner;
 use super::store_scanner::{CompactionScanner, ScanType};
+use super::{Store, whole_steps};
 use crate::memstore::MemStoreSnapshot;
 
 /// A snapshot that is being written to a file.
@@ -21,9 +21,12 @@ pub(crate) struct StoreFlush {
 impl Store {
     /// Freezes what is in memory; `None` if there is nothing. Under the region's updates lock.
     pub(crate) fn prepare_flush(&self) -> Option<StoreFlush> {
+        let replacing = self.replacing.lock();
         let snapshot = self.memstore.snapshot()?;
-        let charged = self.charged_active.swap(0, Ordering::Relaxed);
-        self.charged_snapshot.fetch_add(charged, Ordering::Relaxed);
+        self.set_view(self.files());
+        drop(replacing);
+        let charged = whole_steps(self.charged.active.swap(0, Ordering::Relaxed));
+        self.charged.snapshot.fetch_add(charged, Ordering::Relaxed);
         Some(StoreFlush { snapshot })
     }
 
@@ -54,12 +57,11 @@ impl Store {
             // Before a compaction can see the file, replace it, and remove it.
             self.list_file(new, &[]);
         }
-        let mut files = self.files.write();
-        let new_file = new.iter().map(|new| Arc::clone(&new.file));
-        let list = files.iter().cloned().chain(new_file).collect();
-        self.set_files(&mut files, list);
+        let replacing = self.replacing.lock();
         self.memstore.clear_snapshot(flush.snapshot.id())?;
-        drop(files);
+        let new_file = new.iter().map(|new| Arc::clone(&new.file));
+        self.set_files(self.files().iter().cloned().chain(new_file).collect());
+        drop(replacing);
         self.discharge_snapshot();
         Ok(())
     }

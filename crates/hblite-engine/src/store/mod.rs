@@ -1,10 +1,11 @@
 //! A store: one family of one region.
 //!
 //! Cells are in the memstore (active and, during a flush, snapshot) and in store files. A reader
-//! takes the segments and the list of files in one step, and keeps them: flush and compaction
-//! replace the list and never touch what a reader holds.
+//! takes a [`StoreView`], the segments and the list of files at one moment: flush and compaction
+//! replace it and never touch what a reader holds.
 //!
-//! Threads: any. A flush, a compaction and a bulk load replace `files` when they commit.
+//! Threads: any. A flush, a compaction and a bulk load replace the view when they commit. Whenever a
+//!          write can be in flight, the view has the memstore's active segment.
 
 pub(crate) mod column_get;
 mod compaction;
@@ -37,13 +38,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use hblite_env::sync::{Mutex, RwLock};
+use crossbeam_utils::CachePadded;
+use hblite_env::sync::Mutex;
+use hblite_env::{Current, Published};
 use hblite_model::{
     CellComparator, ColumnFamilyDescriptor, RegionInfo, Result, TableDescriptor, bytes,
 };
 
 use crate::context::EngineContext;
-use crate::memstore::{MemStore, SegmentScanner};
+use crate::memstore::{MemStore, Segments};
 
 use self::file_list::FileList;
 use self::matcher::ScanInfo;
@@ -63,13 +66,13 @@ pub(crate) struct Store {
     scan_info: Arc<ScanInfo>,
     compaction_settings: CompactionSettings,
     memstore: MemStore,
-    files: RwLock<Arc<FileList>>,
+    view: Published<StoreView>,
+    /// Held while the view is replaced.
+    replacing: Mutex<()>,
     /// How many files there are too many because compactions have fallen behind. Every write reads
     /// it.
     excess_files: AtomicUsize,
-    /// The memory charged for the cells of the active segment, and of the snapshot.
-    charged_active: AtomicUsize,
-    charged_snapshot: AtomicUsize,
+    charged: CachePadded<Charged>,
     /// Which compactions run, and who waits for them.
     turns: Turns,
     is_compaction_stopped: AtomicBool,
@@ -81,6 +84,36 @@ pub(crate) struct Store {
     sequence_id_max: u64,
     /// Whether HBase may keep values of the family in other files (`IS_MOB`).
     has_medium_objects: bool,
+}
+
+/// The memory that a store charges is counted in steps of so many bytes: otherwise every write to
+/// any region would change the same number.
+const CHARGE_STEP: usize = 4 << 10;
+
+/// The memory for the cells of the segments.
+#[derive(Default)]
+struct Charged {
+    /// Bytes of the active segment, of which whole steps are charged.
+    active: AtomicUsize,
+    /// Bytes charged for the snapshot.
+    snapshot: AtomicUsize,
+}
+
+/// Those of so many bytes that are charged.
+fn whole_steps(bytes: usize) -> usize {
+    bytes - bytes % CHARGE_STEP
+}
+
+/// What a reader of a store reads: segments and files at one moment.
+pub(crate) struct StoreView {
+    pub(crate) segments: Arc<Segments>,
+    pub(crate) files: Arc<FileList>,
+}
+
+impl StoreView {
+    fn of(memstore: &MemStore, files: Arc<FileList>) -> Self {
+        Self { segments: memstore.segments(), files }
+    }
 }
 
 impl Store {
@@ -101,6 +134,9 @@ impl Store {
         let FoundFiles { live: files, leftovers } =
             open_files::open_all(context, region, family, &dir, region_files)?;
         let sequence_id_max = files.iter().map(|file| file.sequence_id_max()).max().unwrap_or(0);
+        let chunks = Arc::clone(&context.chunks);
+        let memstore = MemStore::new(comparator, shared_prefix(region), chunks);
+        let files = Arc::new(FileList::new(files, comparator));
         Ok(Self {
             context: Arc::clone(context),
             region: region.clone(),
@@ -111,11 +147,11 @@ impl Store {
             compaction_settings: CompactionSettings::of(table, family, &context.options),
             family: Arc::new(family.clone()),
             comparator,
-            memstore: MemStore::new(comparator, shared_prefix(region), Arc::clone(&context.chunks)),
-            files: RwLock::new(Arc::new(FileList::new(files, comparator))),
+            view: Published::new(Arc::new(StoreView::of(&memstore, files))),
+            memstore,
+            replacing: Mutex::default(),
             excess_files: AtomicUsize::new(0),
-            charged_active: AtomicUsize::new(0),
-            charged_snapshot: AtomicUsize::new(0),
+            charged: CachePadded::default(),
             turns: Turns::default(),
             is_compaction_stopped: AtomicBool::new(false),
             dead_files: Mutex::default(),
@@ -133,9 +169,12 @@ impl Store {
     ) -> Self {
         let region = original.region.clone();
         let chunks = Arc::clone(&context.chunks);
+        let memstore = MemStore::new(original.comparator, shared_prefix(&region), chunks);
         Self {
             context: Arc::clone(context),
-            memstore: MemStore::new(original.comparator, shared_prefix(&region), chunks),
+            view: Published::new(Arc::new(StoreView::of(&memstore, original.files()))),
+            memstore,
+            replacing: Mutex::default(),
             region,
             region_dir: original.region_dir.clone(),
             region_files: Arc::clone(region_files),
@@ -144,10 +183,8 @@ impl Store {
             compaction_settings: original.compaction_settings.clone(),
             family: Arc::clone(&original.family),
             comparator: original.comparator,
-            files: RwLock::new(original.files()),
             excess_files: AtomicUsize::new(0),
-            charged_active: AtomicUsize::new(0),
-            charged_snapshot: AtomicUsize::new(0),
+            charged: CachePadded::default(),
             turns: Turns::default(),
             is_compaction_stopped: AtomicBool::new(false),
             dead_files: Mutex::default(),
@@ -189,13 +226,26 @@ impl Store {
 
     /// The current files, oldest first.
     pub(crate) fn files(&self) -> Arc<FileList> {
-        Arc::clone(&self.files.read())
+        Arc::clone(&self.view.read().files)
     }
 
-    /// Replaces the list of files, the oldest first.
-    fn set_files(&self, files: &mut Arc<FileList>, list: Vec<Arc<StoreFile>>) {
-        *files = Arc::new(FileList::new(list, self.comparator));
-        self.excess_files.store(self.count_excess(files), Ordering::Relaxed);
+    /// Replaces the list of files by what `change` makes of it, the oldest first.
+    fn change_files(&self, change: impl FnOnce(&FileList) -> Vec<Arc<StoreFile>>) {
+        let _replacing = self.replacing.lock();
+        self.set_files(change(&self.view.read().files));
+    }
+
+    /// Replaces the list of files, the oldest first. Under the lock `replacing`.
+    fn set_files(&self, list: Vec<Arc<StoreFile>>) {
+        let files = Arc::new(FileList::new(list, self.comparator));
+        self.excess_files.store(self.count_excess(&files), Ordering::Relaxed);
+        self.set_view(files);
+    }
+
+    /// Replaces the view: with these files, and the segments of the memstore. Under the lock
+    /// `replacing`.
+    fn set_view(&self, files: Arc<FileList>) {
+        self.view.set(Arc::new(StoreView::of(&self.memstore, files)));
     }
 
     /// How many files there are too many because compactions have fallen behind.
@@ -210,48 +260,42 @@ impl Store {
         cells: impl IntoIterator<Item = hblite_model::CellRef<'a>, IntoIter: Clone>,
     ) -> usize {
         let added = self.memstore.add(cells);
-        self.context.memory.add(added.heap_size);
-        self.charged_active.fetch_add(added.heap_size, Ordering::Relaxed);
+        let before = self.charged.active.fetch_add(added.heap_size, Ordering::Relaxed);
+        let charge = whole_steps(before + added.heap_size) - whole_steps(before);
+        if charge > 0 {
+            self.context.memory.add(charge);
+        }
         added.data_size
     }
 
     /// The memory charged for the cells of the active segment.
     #[inline]
     pub(crate) fn charged_active_bytes(&self) -> usize {
-        self.charged_active.load(Ordering::Relaxed)
+        self.charged.active.load(Ordering::Relaxed)
     }
 
     /// The memory charged for all cells.
     #[inline]
     pub(crate) fn charged_bytes(&self) -> usize {
-        self.charged_active_bytes() + self.charged_snapshot.load(Ordering::Relaxed)
+        self.charged_active_bytes() + self.charged.snapshot.load(Ordering::Relaxed)
     }
 
     /// Releases the memory charged for the cells of the snapshot that is now in a file.
     fn discharge_snapshot(&self) {
-        self.context.memory.subtract(self.charged_snapshot.swap(0, Ordering::Relaxed));
+        self.context.memory.subtract(self.charged.snapshot.swap(0, Ordering::Relaxed));
     }
 
     /// Releases all memory charged, because the store's table was dropped.
     pub(crate) fn discharge(&self) {
-        self.context.memory.subtract(self.charged_active.swap(0, Ordering::Relaxed));
+        let active = self.charged.active.swap(0, Ordering::Relaxed);
+        self.context.memory.subtract(whole_steps(active));
         self.discharge_snapshot();
     }
 
-    /// What a reader reads: the segments and files at one moment.
-    pub(crate) fn view(&self, read_point: u64) -> (Vec<SegmentScanner>, Arc<FileList>) {
-        let files = self.files.read();
-        (self.memstore.scanners(read_point), Arc::clone(&files))
-    }
-
-    /// Like [`Store::view`], for one row: segments that cannot have it are left out.
-    pub(crate) fn view_of_row(
-        &self,
-        read_point: u64,
-        row: &[u8],
-    ) -> (Vec<SegmentScanner>, Arc<FileList>) {
-        let files = self.files.read();
-        (self.memstore.scanners_of_row(read_point, row), Arc::clone(&files))
+    /// What a reader reads.
+    #[inline]
+    pub(crate) fn view(&self) -> Current<StoreView> {
+        self.view.read()
     }
 }
 

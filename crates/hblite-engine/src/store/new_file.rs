@@ -207,10 +207,11 @@ impl Store {
     /// Adds files to the list, each in the order of its age. If that is not the end, the caller
     /// holds [`Store::without_compactions`].
     pub(crate) fn add_loaded(&self, loaded: Vec<Arc<StoreFile>>) {
-        let mut files = self.files.write();
-        let mut list: Vec<_> = files.iter().cloned().chain(loaded).collect();
-        list.sort_by(|left, right| left.compare_age(right));
-        self.set_files(&mut files, list);
+        self.change_files(|files| {
+            let mut list: Vec<_> = files.iter().cloned().chain(loaded).collect();
+            list.sort_by(|left, right| left.compare_age(right));
+            list
+        });
     }
 }
 

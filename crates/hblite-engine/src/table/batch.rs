@@ -61,7 +61,7 @@ impl TableHandle {
                 left.sort_by_key(|at| mutations[*at].row());
             }
             let sorted: Vec<&Mutation> = left.iter().map(|at| mutations[*at]).collect();
-            let routes = self.slot.routes();
+            let routes = self.parts.slot.routes();
             let (groups, taken) = next_groups(&routes, &left, &sorted, &mut report);
             let mut again = Vec::new();
             for (group, written) in groups.iter().zip(write_groups(&groups)) {
@@ -105,7 +105,7 @@ impl TableHandle {
             }
         }
         if let Err(error) = &written {
-            let route = || self.slot.route(group.mutations[0].row());
+            let route = || self.parts.slot.route(group.mutations[0].row());
             if self.waits_after(error, deadline, route) {
                 return tried;
             }
@@ -121,7 +121,7 @@ impl TableHandle {
     /// That of the first invalid action: nothing was done. Other errors are in the results.
     pub fn batch(&self, actions: &[Action]) -> Result<Vec<Result<ActionResult>>> {
         for (index, action) in actions.iter().enumerate() {
-            action.check_as_item(index, self.options.cell_size_max_bytes)?;
+            action.check_as_item(index, self.parts.options.cell_size_max_bytes)?;
         }
         let mut results: Vec<Result<ActionResult>> = Vec::new();
         results.resize_with(actions.len(), || Ok(ActionResult::Row(RowResult::default())));
@@ -168,8 +168,8 @@ impl TableHandle {
         if error.exception() != Exception::TableNotEnabled {
             return error;
         }
-        match self.catalog.region_infos(&self.name).first() {
-            Some(region) => self.catalog.not_online(region),
+        match self.parts.catalog.region_infos(&self.parts.name).first() {
+            Some(region) => self.parts.catalog.not_online(region),
             None => error,
         }
     }

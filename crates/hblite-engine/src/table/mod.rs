@@ -38,6 +38,11 @@ const REGION_WAIT_MAX: Duration = Duration::from_secs(60);
 /// A table of an open store. Cheap to clone.
 #[derive(Clone)]
 pub struct TableHandle {
+    parts: Arc<TableParts>,
+}
+
+/// What a handle needs, in one allocation: each scan keeps it.
+struct TableParts {
     catalog: Arc<Catalog>,
     options: Arc<EngineOptions>,
     name: TableName,
@@ -55,17 +60,17 @@ impl TableHandle {
     ) -> Self {
         let slot = catalog.slot(&name);
         let (catalog, options) = (Arc::clone(catalog), Arc::clone(options));
-        Self { catalog, options, name, slot, _store: store }
+        Self { parts: Arc::new(TableParts { catalog, options, name, slot, _store: store }) }
     }
 
     /// The store's clock.
     fn clock(&self) -> &Arc<dyn Clock> {
-        self.catalog.clock()
+        self.parts.catalog.clock()
     }
 
     /// The name.
     pub fn name(&self) -> &TableName {
-        &self.name
+        &self.parts.name
     }
 
     /// The settings.
@@ -73,7 +78,7 @@ impl TableHandle {
     /// # Errors
     /// `TableNotFound`.
     pub fn descriptor(&self) -> Result<TableDescriptor> {
-        Ok(self.catalog.descriptor(&self.name)?.as_ref().clone())
+        Ok(self.parts.catalog.descriptor(&self.parts.name)?.as_ref().clone())
     }
 
     /// The regions in order of their start keys; none if the table does not exist.
@@ -81,16 +86,16 @@ impl TableHandle {
     /// # Errors
     /// None at present.
     pub fn regions(&self) -> Result<Vec<RegionInfo>> {
-        Ok(self.catalog.region_infos(&self.name))
+        Ok(self.parts.catalog.region_infos(&self.parts.name))
     }
 
     /// Runs `work` on the region of `row`, and again if the region closed meanwhile.
     fn on_region<T>(&self, row: &[u8], work: impl Fn(&Region) -> Result<T>) -> Result<T> {
         let mut deadline = None;
         loop {
-            let result = work(self.slot.route(row)?.as_ref());
+            let result = self.parts.slot.with_region(row, |region| work(region));
             let is_retried = result.as_ref().is_err_and(|error| {
-                self.waits_after(error, &mut deadline, || self.slot.route(row))
+                self.waits_after(error, &mut deadline, || self.parts.slot.route(row))
             });
             if !is_retried {
                 return result;
@@ -112,7 +117,8 @@ impl TableHandle {
         }
         let deadline = *deadline.get_or_insert_with(|| Instant::now() + REGION_WAIT_MAX);
         let answers = || find().map_or(true, |region| region.answers());
-        Instant::now() < deadline && self.catalog.region_changes().wait_until(deadline, answers)
+        Instant::now() < deadline
+            && self.parts.catalog.region_changes().wait_until(deadline, answers)
     }
 
     /// Reads one row.
@@ -221,7 +227,7 @@ impl TableHandle {
         }
         mutations.check()?;
         for mutation in mutations.mutations() {
-            mutation.check_cell_size(self.options.cell_size_max_bytes)?;
+            mutation.check_cell_size(self.parts.options.cell_size_max_bytes)?;
         }
         let row = mutations.row();
         self.on_region(row, |region| region.mutate_row(row, mutations.mutations(), nonce))
@@ -238,7 +244,7 @@ impl TableHandle {
     ) -> Result<CheckAndMutateResult> {
         let (_, action) = check.parts()?;
         for mutation in action.mutations() {
-            mutation.check_cell_size(self.options.cell_size_max_bytes)?;
+            mutation.check_cell_size(self.parts.options.cell_size_max_bytes)?;
         }
         self.on_region(check.row(), |region| region.check_and_mutate(check, nonce))
     }
@@ -251,7 +257,7 @@ impl TableHandle {
     fn check_cell_size(&self, mutation: &Mutation) -> Result<()> {
         // The limit is for puts; increments and appends are checked when their value is known.
         if mutation.kind() == MutationKind::Put {
-            mutation.check_cell_size(self.options.cell_size_max_bytes)?;
+            mutation.check_cell_size(self.parts.options.cell_size_max_bytes)?;
         }
         Ok(())
     }
@@ -259,6 +265,6 @@ impl TableHandle {
 
 impl std::fmt::Debug for TableHandle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "TableHandle({})", self.name)
+        write!(f, "TableHandle({})", self.parts.name)
     }
 }

@@ -345,7 +345,7 @@ impl TableScanner {
     }
 
     fn find_region(&self, boundary: &Boundary) -> Result<Arc<Region>> {
-        let (slot, start) = (&self.table.slot, self.scan.start_row());
+        let (slot, start) = (&self.table.parts.slot, self.scan.start_row());
         match boundary {
             Boundary::Start
                 if self.scan.direction().is_reverse()

@@ -48,10 +48,17 @@ impl WalRegion {
     /// Records an append to `segment`. True if it is the region's first one there.
     #[inline]
     pub(super) fn appended(&self, segment: u64, sequence_id: u64) -> bool {
-        let last = self.0.last.swap(sequence_id, Ordering::Relaxed);
+        // The lock of the tail is held, so that nothing needs to be swapped.
+        let state = &*self.0;
+        let last = state.last.load(Ordering::Relaxed);
         assert!(last < sequence_id, "log order is id order: {sequence_id} after {last}");
-        self.0.highest.store(sequence_id, Ordering::Relaxed);
-        self.0.segment.swap(segment, Ordering::Relaxed) != segment
+        state.last.store(sequence_id, Ordering::Relaxed);
+        state.highest.store(sequence_id, Ordering::Relaxed);
+        let is_first = state.segment.load(Ordering::Relaxed) != segment;
+        if is_first {
+            state.segment.store(segment, Ordering::Relaxed);
+        }
+        is_first
     }
 
     /// Records an append to `segment` of an entry that was undone before. True if it is the

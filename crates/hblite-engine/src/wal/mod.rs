@@ -57,6 +57,7 @@ mod head;
 mod hold;
 mod options;
 mod output;
+mod progress;
 mod reader;
 mod replay;
 mod report;
@@ -248,7 +249,9 @@ impl Wal {
         let context = self.syncer.context();
         let is_awaited = !matches!(durability, Durability::SkipWal | Durability::AsyncWal);
         let mut tail = self.syncer.tail.lock();
-        let is_sync_due = tail.append(context, region, origin, edit, is_awaited, assign);
+        let is_copied = matches!(durability, Durability::UseDefault | Durability::SyncWal);
+        let copy = |record: &[u8], end| is_copied && self.syncer.copy(record, end);
+        let is_sync_due = tail.append(context, region, origin, edit, is_awaited, assign, copy);
         let (ticket, waiting) = (WalTicket(tail.appended()), tail.unwritten_bytes());
         drop(tail);
         if waiting > self.options.buffer_size_bytes {

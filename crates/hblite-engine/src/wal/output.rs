@@ -79,11 +79,12 @@ fn is_full(error: &io::Error) -> bool {
 
 /// The segment that gets the records.
 #[derive(Debug)]
+#[repr(C)]
 struct OpenSegment {
     file: Box<dyn WritableFile>,
+    end: LogPosition,
     path: PathBuf,
     salt: u32,
-    end: LogPosition,
     /// Up to here it survives a power cut.
     synced_offset: u64,
 }
@@ -104,6 +105,16 @@ impl OpenSegment {
         }
         self.end.offset += bytes.len() as u64;
         Ok(())
+    }
+
+    /// Writes the bytes if that only takes a copy in memory; false if not, and nothing was done.
+    #[inline]
+    fn copy(&mut self, bytes: &[u8]) -> bool {
+        let is_copied = self.file.copy(bytes);
+        if is_copied {
+            self.end.offset += bytes.len() as u64;
+        }
+        is_copied
     }
 
     /// Removes the zeros after the end. If that fails, they are not read: the next segment or the
@@ -129,6 +140,7 @@ pub(super) struct Unsynced {
 
 /// The files that receive the records.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(super) struct Output {
     segment: Option<OpenSegment>,
     /// Files of an earlier process that may not be durable, with the offset from which; they must
@@ -155,6 +167,13 @@ impl Output {
         let mut written = 0;
         let outcome = self.write_pieces(env, dir, unwritten, &mut written);
         (written, outcome)
+    }
+
+    /// Writes bytes to the active segment if that only takes a copy in memory. False if not, and
+    /// then nothing was done.
+    #[inline]
+    pub(super) fn copy(&mut self, bytes: &[u8]) -> bool {
+        self.segment.as_mut().is_some_and(|segment| segment.copy(bytes))
     }
 
     fn write_pieces(

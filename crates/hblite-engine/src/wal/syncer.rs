@@ -15,14 +15,15 @@
 //!        acknowledged; they stay in the tail and are written when that is possible again. Until
 //!        then the log is stalled: it accepts no further records. After a failed sync it is unknown
 //!        what is on the disk, so everything is refused until the log is read again.
+//! Copies: a small record for a part of the log that is mapped is copied there by the thread that
+//!        appends it, while it holds the tail. That cannot fail.
 //! Locks: `progress` is held for moments; `io` by the leader while it writes; the tail's lock and
-//!        the accounting's may be taken under `io`, never the other way round.
+//!        the accounting's may be taken under `io`. Under the tail's lock, `io` is only tried.
 
-use std::collections::VecDeque;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
+use crossbeam_utils::CachePadded;
 use hblite_env::Env;
 use hblite_env::sync::{Condvar, Mutex, MutexGuard, spin_until};
 use hblite_env::thread;
@@ -31,6 +32,7 @@ use hblite_model::{Error, Exception, Result};
 
 use super::accounting::Accounting;
 use super::output::{Failure, Outcome, Output, Unsynced};
+use super::progress::Progress;
 use super::segment::{LogPosition, segment_path};
 use super::watch::Watch;
 use super::writer::{Context, EARLY_SYNC_BYTES, Tail, Unwritten};
@@ -41,10 +43,6 @@ const SPARE_BUFFER_MAX: usize = 4 << 20;
 
 /// The longest that a leader waits for others to join its group.
 const GATHER_MAX: Duration = Duration::from_millis(1);
-
-/// Number of undone ranges of records to remember. Each costs at least one failed write, so no
-/// thread sleeps so long that its range is forgotten; if one does, it gets an error.
-const DROPPED_MAX: usize = 1000;
 
 /// The state of a log that accepts records.
 const WORKS: u8 = 0;
@@ -67,11 +65,11 @@ pub(super) enum Goal {
 pub(super) struct Syncer {
     pub(super) env: Env,
     pub(super) dir: PathBuf,
-    pub(super) tail: Mutex<Tail>,
+    pub(super) tail: CachePadded<Mutex<Tail>>,
     pub(super) accounting: Mutex<Accounting>,
     pub(super) watch: Watch,
-    /// How far the log is written and synced, in the tail's unit.
-    written: AtomicU64,
+    writing: CachePadded<Writing>,
+    /// How far the log is synced, in the tail's unit.
     synced: AtomicU64,
     /// Records up to here may have been undone.
     dropped_end: AtomicU64,
@@ -83,61 +81,19 @@ pub(super) struct Syncer {
     is_led: AtomicBool,
     progress: Mutex<Progress>,
     changed: Condvar,
+}
+
+/// What each write changes.
+#[derive(Debug, Default)]
+#[repr(C)]
+struct Writing {
+    /// How far the log is written, in the tail's unit.
+    written: AtomicU64,
     io: Mutex<Io>,
 }
 
 #[derive(Debug, Default)]
-struct Progress {
-    waiting_for_write: usize,
-    waiting_for_sync: usize,
-    failure: Option<String>,
-    /// Records that are not in the log because their write failed, oldest first.
-    dropped: VecDeque<Dropped>,
-}
-
-/// A range of records that could not be written, and were undone.
-#[derive(Debug)]
-struct Dropped {
-    records: Range<u64>,
-    failure: Failure,
-}
-
-impl Progress {
-    /// Notes that these records were undone. Returns the end of the last record before them that
-    /// was not.
-    fn drop_records(&mut self, records: Range<u64>, failure: &Failure) -> u64 {
-        if let Some(last) = self.dropped.back_mut().filter(|d| d.records.end == records.start) {
-            last.records.end = records.end;
-            last.failure = failure.clone();
-            return last.records.start;
-        }
-        if self.dropped.len() == DROPPED_MAX {
-            self.dropped.pop_front();
-        }
-        let start = records.start;
-        self.dropped.push_back(Dropped { records, failure: failure.clone() });
-        start
-    }
-
-    /// Why the record that ends at `position` is not in the log, if it was undone.
-    fn dropped(&self, position: u64) -> Option<Error> {
-        // For the oldest ones only the end is known: see DROPPED_MAX.
-        let first = self.dropped.front().filter(|first| position <= first.records.start);
-        let is_hit = |dropped: &&Dropped| {
-            dropped.records.start < position && position <= dropped.records.end
-        };
-        let forgotten = first.filter(|_| self.dropped.len() == DROPPED_MAX);
-        let Failure { what, is_full, .. } =
-            &forgotten.or_else(|| self.dropped.iter().find(is_hit))?.failure;
-        let advice = if *is_full { "free some space, and try again" } else { "try again" };
-        let message = format!(
-            "nothing was written, because the write-ahead log could not be ({what}); {advice}"
-        );
-        Some(Error::new(Exception::RegionTooBusy, message))
-    }
-}
-
-#[derive(Debug, Default)]
+#[repr(C)]
 struct Io {
     output: Output,
     spare: Vec<u8>,
@@ -160,10 +116,10 @@ impl Syncer {
         Self {
             env,
             dir,
-            tail: Mutex::new(tail),
+            tail: CachePadded::new(Mutex::new(tail)),
             accounting: Mutex::new(accounting),
             watch: Watch::new(),
-            written: AtomicU64::new(0),
+            writing: CachePadded::default(),
             synced: AtomicU64::new(0),
             dropped_end: AtomicU64::new(0),
             state: AtomicU8::new(WORKS),
@@ -171,7 +127,6 @@ impl Syncer {
             is_led: AtomicBool::new(false),
             progress: Mutex::default(),
             changed: Condvar::new(),
-            io: Mutex::default(),
         }
     }
 
@@ -240,7 +195,7 @@ impl Syncer {
     #[inline]
     fn is_beyond(&self, position: u64, goal: Goal) -> bool {
         let reached = match goal {
-            Goal::Written => &self.written,
+            Goal::Written => &self.writing.written,
             Goal::Synced => &self.synced,
         };
         reached.load(Ordering::Acquire) >= position
@@ -288,6 +243,23 @@ impl Syncer {
         }
     }
 
+    /// Writes a record, which ends at `position`, if that only takes a copy in memory: most single
+    /// writes need no leader then. False if nothing was done. The caller holds the tail's lock, and
+    /// nothing else waits there.
+    #[inline]
+    pub(super) fn copy(&self, record: &[u8], position: u64) -> bool {
+        // Whoever holds this lock may wait for that of the tail.
+        let Some(mut io) = self.writing.io.try_lock() else { return false };
+        let works = self.state.load(Ordering::Acquire) == WORKS && !self.watch.is_nearly_due();
+        let is_copied = works && io.output.copy(record);
+        if is_copied {
+            let before = self.writing.written.load(Ordering::Relaxed);
+            assert!(before < position, "the log grows: {before} to {position}");
+            self.writing.written.store(position, Ordering::Release);
+        }
+        is_copied
+    }
+
     /// Waits for a leader who is about to be done, most likely with an earlier record. A write
     /// takes about a microsecond, and waking a thread several.
     fn is_written_soon(&self, position: u64) -> bool {
@@ -303,7 +275,10 @@ impl Syncer {
         self.is_led.store(false, Ordering::Release);
         match outcome {
             Ok(position) if goal == Goal::Synced => {
-                assert!(position <= self.written.load(Ordering::Acquire), "written, then synced");
+                assert!(
+                    position <= self.writing.written.load(Ordering::Acquire),
+                    "written, then synced"
+                );
                 self.synced.fetch_max(position, Ordering::AcqRel);
             }
             Ok(_) => {}
@@ -317,7 +292,7 @@ impl Syncer {
     }
 
     fn write_out(&self, goal: Goal) -> Outcome<u64> {
-        let mut io = self.io.lock();
+        let mut io = self.writing.io.lock();
         let requests = match goal {
             Goal::Written => 0,
             Goal::Synced => self.gather(&io.group),
@@ -343,7 +318,7 @@ impl Syncer {
         if goal == Goal::Written && self.watch.is_due() {
             self.look(&io.output)?;
         }
-        let before = self.written.swap(position, Ordering::Release);
+        let before = self.writing.written.swap(position, Ordering::Release);
         assert!(before <= position, "the log grows: {before} to {position}");
         // Changes nothing if the log works, which is the usual case, or has failed.
         let _ = self.state.compare_exchange(STALLED, WORKS, Ordering::AcqRel, Ordering::Relaxed);
@@ -383,7 +358,7 @@ impl Syncer {
         // Recorded before the tail's lock is released, so the log cannot grow beyond them first.
         let live_end = self.progress.lock().drop_records(from..to, failure);
         self.dropped_end.store(to, Ordering::Release);
-        self.written.store(from, Ordering::Release);
+        self.writing.written.store(from, Ordering::Release);
         let is_left = tail.take_back(self.context(), unwritten, written, output.end(), live_end);
         if is_left {
             let _ =
@@ -417,7 +392,7 @@ impl Syncer {
     ) {
         let paths =
             starts.into_iter().map(|start| (segment_path(&self.dir, start.segment), start.offset));
-        let output = &mut self.io.lock().output;
+        let output = &mut self.writing.io.lock().output;
         output.is_dir_durable = has_head;
         output.are_segments_mapped = are_segments_mapped;
         output.found.extend(paths);
@@ -425,7 +400,7 @@ impl Syncer {
 
     /// Makes the next segment begin with these files.
     pub(super) fn begin_with(&self, root: RootFiles) {
-        self.io.lock().output.root = Some(root);
+        self.writing.io.lock().output.root = Some(root);
     }
 
     /// Makes everything durable, including existing segments.
@@ -436,7 +411,7 @@ impl Syncer {
         let position = self.tail.lock().live_end();
         self.reach(position, Goal::Synced)?;
         // Nothing may have been appended after the existing segments.
-        let mut io = self.io.lock();
+        let mut io = self.writing.io.lock();
         if let Err(failure) = io.output.sync_found(&self.env) {
             self.fail_and_wake(failure);
         }
@@ -457,7 +432,7 @@ impl Syncer {
 
     /// Syncs the active segment while others write to it.
     fn sync_early(&self) {
-        let unsynced = self.io.lock().output.unsynced();
+        let unsynced = self.writing.io.lock().output.unsynced();
         let Some(Unsynced { path, end, bytes }) = unsynced else { return };
         if bytes < EARLY_SYNC_BYTES / 2 {
             return;
@@ -466,7 +441,7 @@ impl Syncer {
             self.fail_and_wake(Failure::unknown("sync", &path, &error));
             return;
         }
-        self.io.lock().output.note_synced(end);
+        self.writing.io.lock().output.note_synced(end);
         self.tail.lock().set_synced(end);
     }
 
@@ -478,7 +453,7 @@ impl Syncer {
 
     /// Removes the zeros after the end of the active segment.
     pub(super) fn trim(&self) {
-        self.io.lock().output.trim();
+        self.writing.io.lock().output.trim();
     }
 
     /// Refuses everything from now on.
@@ -490,6 +465,6 @@ impl Syncer {
     pub(super) fn abandon(&self) {
         self.close();
         self.changed.notify_all();
-        drop(self.io.lock());
+        drop(self.writing.io.lock());
     }
 }

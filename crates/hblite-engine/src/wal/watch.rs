@@ -46,14 +46,26 @@ impl Watch {
 
     /// Whether the last check was long enough ago. If so, the caller checks.
     pub(super) fn is_due(&self) -> bool {
+        let due = self.due_at();
+        if let Some(now) = due {
+            let now = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
+            self.looked_at.store(now, Ordering::Relaxed);
+        }
+        due.is_some()
+    }
+
+    /// Whether [`Watch::is_due`] will be true.
+    #[inline]
+    pub(super) fn is_nearly_due(&self) -> bool {
+        self.due_at().is_some()
+    }
+
+    /// The time, if the last check was long enough ago.
+    #[inline]
+    fn due_at(&self) -> Option<Duration> {
         let now = self.began.elapsed();
         let last = Duration::from_nanos(self.looked_at.load(Ordering::Relaxed));
-        if now.saturating_sub(last) < PERIOD {
-            return false;
-        }
-        let now = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
-        self.looked_at.store(now, Ordering::Relaxed);
-        true
+        (now.saturating_sub(last) >= PERIOD).then_some(now)
     }
 
     /// The path of the lock if another file is there. A check that fails proves nothing.

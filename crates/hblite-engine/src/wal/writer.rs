@@ -6,6 +6,7 @@
 //!
 //! Invariant: the order of the records is the order in which `assign` was called.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use hblite_env::Env;
@@ -19,6 +20,14 @@ use crate::layout::StoreId;
 /// Each time a segment has grown by this much, it is synced in the background, so that little is
 /// left to sync when the segment is full.
 pub(super) const EARLY_SYNC_BYTES: u64 = 8 << 20;
+
+/// Edits up to this size may be copied to the log; the size of a mapped write is limited, too.
+const COPIED_BYTES_MAX: usize = 4 << 10;
+
+thread_local! {
+    /// Where a record is built that may be copied: not in the buffer, which other threads write to.
+    static RECORD: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// A segment that begins inside the buffer.
 #[derive(Debug)]
@@ -39,18 +48,26 @@ struct Unawaited {
 
 /// What is to be written next.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(super) struct Unwritten {
     pub(super) bytes: Vec<u8>,
     pub(super) rolls: Vec<Roll>,
     unawaited: Vec<Unawaited>,
 }
 
+impl Unwritten {
+    fn is_empty(&self) -> bool {
+        self.bytes.is_empty() && self.rolls.is_empty()
+    }
+}
+
 #[derive(Debug)]
+#[repr(C)]
 struct ActiveSegment {
-    number: u64,
-    salt: u32,
     /// Offset of the next record.
     offset: u64,
+    number: u64,
+    salt: u32,
     /// The regions with a record in it.
     regions: Vec<WalRegion>,
 }
@@ -69,26 +86,27 @@ pub(super) struct Previous {
     pub(super) salt: u32,
 }
 
-/// The end of the log.
+/// The end of the log. What every append uses comes first, and so is together in memory.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Tail {
-    store: StoreId,
-    unwritten: Unwritten,
+    /// Whether `synced` moved since the last mark.
+    is_mark_due: bool,
+    is_roll_due: bool,
     /// Bytes of all records since the log was opened: the unit in which progress is counted.
     appended: u64,
     /// The end of the last record that was not undone, in the same unit.
     live_end: u64,
     active: Option<ActiveSegment>,
+    roll_size_bytes: u64,
+    unwritten: Unwritten,
+    store: StoreId,
     next_number: u64,
     previous: Previous,
     /// The last segment before the first one of this process.
     before_first: Previous,
-    roll_size_bytes: u64,
     /// What is known to survive a power cut.
     synced: LogPosition,
-    /// Whether `synced` moved since the last mark.
-    is_mark_due: bool,
-    is_roll_due: bool,
 }
 
 impl Tail {
@@ -158,7 +176,11 @@ impl Tail {
 
     /// Appends an edit; `assign` returns its sequence id. `is_awaited` says whether a caller waits
     /// until it is written. True if the segment must be synced in the background.
+    ///
+    /// If nothing else waits to be written and the record is small, it is given to `copy` first,
+    /// with the position of its end. If that returns true, the record is written.
     #[inline]
+    #[expect(clippy::too_many_arguments, reason = "one call, on the path of every write")]
     pub(super) fn append(
         &mut self,
         context: Context<'_>,
@@ -167,6 +189,7 @@ impl Tail {
         edit: &CellBuffer,
         is_awaited: bool,
         assign: impl FnOnce() -> u64,
+        copy: impl FnOnce(&[u8], u64) -> bool,
     ) -> bool {
         if self.is_mark_due {
             self.append_mark(context);
@@ -178,9 +201,13 @@ impl Tail {
             active.regions.push(region.clone());
         }
         let place = Place { salt: active.salt, offset: active.offset };
-        let start = self.append_record(|out| {
+        let write = |out: &mut Vec<u8>| {
             entry::write_edit(out, place, region.name(), sequence_id, origin, edit);
-        });
+        };
+        let may_copy =
+            is_awaited && self.unwritten.is_empty() && edit.as_bytes().len() <= COPIED_BYTES_MAX;
+        let start =
+            if may_copy { self.copy_record(write, copy) } else { self.append_record(write) };
         if !is_awaited {
             self.keep_for_retry(start, region.clone(), sequence_id);
         }
@@ -265,13 +292,36 @@ impl Tail {
     fn append_record(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> usize {
         let before = self.unwritten.bytes.len();
         write(&mut self.unwritten.bytes);
-        let size = (self.unwritten.bytes.len() - before) as u64;
+        self.grow((self.unwritten.bytes.len() - before) as u64);
+        before
+    }
+
+    /// Appends a record to the empty buffer, unless `copy` writes it; returns where it begins.
+    #[inline]
+    fn copy_record(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u8>),
+        copy: impl FnOnce(&[u8], u64) -> bool,
+    ) -> usize {
+        let mut record = RECORD.take();
+        record.clear();
+        write(&mut record);
+        self.grow(record.len() as u64);
+        if !copy(&record, self.appended) {
+            self.unwritten.bytes.extend_from_slice(&record);
+        }
+        RECORD.set(record);
+        0
+    }
+
+    /// Counts the bytes of a record.
+    #[inline]
+    fn grow(&mut self, size: u64) {
         self.appended += size;
         self.live_end = self.appended;
         if let Some(active) = &mut self.active {
             active.offset += size;
         }
-        before
     }
 
     /// Makes the next record begin a new segment, unless the active one has no records yet.

@@ -79,6 +79,11 @@ pub fn is_simulated() -> bool {
     World::current().is_some()
 }
 
+/// The number of the running thread; 0 outside a run.
+pub(crate) fn thread_number() -> usize {
+    World::current().map_or(0, |world| world.thread_number())
+}
+
 /// A point where another thread may continue. `label` names it in the trace.
 pub fn point(label: &'static str) {
     if let Some(world) = World::current() {

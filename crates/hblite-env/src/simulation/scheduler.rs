@@ -142,6 +142,10 @@ impl World {
         number
     }
 
+    pub(super) fn thread_number(&self) -> usize {
+        self.state.borrow().current
+    }
+
     pub(super) fn now(&self) -> u64 {
         self.state.borrow().now
     }

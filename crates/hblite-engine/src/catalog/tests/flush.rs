@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, MemFileSystem, Operation};
 use hblite_model::{
@@ -75,6 +76,39 @@ fn temporary_files(disk: &Arc<dyn FileSystem>) -> Vec<String> {
         }
     }
     names
+}
+
+#[test]
+fn threads_that_write_during_flushes_lose_nothing_and_are_all_counted() {
+    const THREADS: usize = 10;
+    const ROWS: usize = 200;
+    let (_, _, engine) = with_faults();
+    let left = AtomicUsize::new(THREADS);
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let (engine, left) = (&engine, &left);
+            scope.spawn(move || {
+                for row in 0..ROWS {
+                    let row = format!("{thread}-{row}");
+                    put_both(engine, &row, Durability::UseDefault).unwrap();
+                    assert!(
+                        has(engine, "t", &row).unwrap(),
+                        "a put is seen by the next get: {row}"
+                    );
+                }
+                left.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+        while left.load(Ordering::Relaxed) > 0 {
+            flush(&engine).unwrap();
+        }
+    });
+    assert_eq!(rows(&engine, "t").unwrap().len(), THREADS * ROWS);
+    assert_no_row_is_torn(&engine, "after the threads");
+    let regions = engine.online_regions();
+    let region = regions.iter().find(|region| *region.info().table() == name("t")).unwrap();
+    assert_eq!(region.load().write_requests, (THREADS * ROWS) as u64);
+    assert_eq!(region.load().cells_written, 2 * (THREADS * ROWS) as u64);
 }
 
 #[test]

@@ -124,19 +124,19 @@ impl Store {
             return Ok(false);
         };
         announce(&compacted.file);
-        let mut current = self.files.write();
-        // Meanwhile flushes and loads only append, and older files may have been compacted.
-        let mut list: Vec<_> = current.to_vec();
-        let end = list.iter().position(|file| Arc::ptr_eq(file, newest)).map(|at| at + 1);
-        let start = end.and_then(|end| end.checked_sub(chosen.len()));
-        let place = start.zip(end).map(|(start, end)| start..end);
-        let there = place.clone().and_then(|place| list.get(place)).unwrap_or_default();
-        let is_same = |(now, then): (&Arc<StoreFile>, &Arc<StoreFile>)| Arc::ptr_eq(now, then);
-        let is_there = there.len() == chosen.len() && there.iter().zip(chosen).all(is_same);
-        let place = place.filter(|_| is_there).expect("what is replaced is there");
-        list.splice(place, [Arc::clone(&compacted.file)]);
-        self.set_files(&mut current, list);
-        drop(current);
+        self.change_files(|current| {
+            // Meanwhile flushes and loads only append, and older files may have been compacted.
+            let mut list: Vec<_> = current.to_vec();
+            let end = list.iter().position(|file| Arc::ptr_eq(file, newest)).map(|at| at + 1);
+            let start = end.and_then(|end| end.checked_sub(chosen.len()));
+            let place = start.zip(end).map(|(start, end)| start..end);
+            let there = place.clone().and_then(|place| list.get(place)).unwrap_or_default();
+            let is_same = |(now, then): (&Arc<StoreFile>, &Arc<StoreFile>)| Arc::ptr_eq(now, then);
+            let is_there = there.len() == chosen.len() && there.iter().zip(chosen).all(is_same);
+            let place = place.filter(|_| is_there).expect("what is replaced is there");
+            list.splice(place, [Arc::clone(&compacted.file)]);
+            list
+        });
         self.list_file(&compacted, chosen);
         drop(compacted);
         self.add_dead_files(chosen);

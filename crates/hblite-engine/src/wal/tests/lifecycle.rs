@@ -64,6 +64,28 @@ fn segments_of_an_earlier_process_go_when_their_regions_have_flushed() {
     assert_eq!(replay_all(&env).0, [last]);
 }
 
+/// A small record that a caller waits for is copied to the log, unless something waits there.
+#[test]
+fn records_are_in_the_log_in_their_order_however_they_are_written() {
+    let env = Env::in_memory();
+    let (wal, _, _) = open_with(&env, WalOptions::default());
+    let writes = random_writes(4, 40);
+    let durabilities = [Durability::AsyncWal, Durability::SyncWal, Durability::SyncWal];
+    for (each, durability) in writes.iter().zip(durabilities.iter().cycle()) {
+        let region = wal.region(&each.region).unwrap();
+        let origin = EditOrigin { write_time: 7, nonce: each.nonce };
+        let id = || each.sequence_id;
+        let ticket = wal.append(&region, origin, &each.cells, *durability, id).unwrap();
+        if *durability == Durability::SyncWal {
+            wal.sync(ticket, *durability).unwrap();
+            let count = replay_all(&env).0.len();
+            assert_eq!(writes[..count].last(), Some(each), "it is written when its caller goes on");
+        }
+    }
+    drop(wal);
+    assert_eq!(replay_all(&env).0, writes);
+}
+
 #[test]
 fn a_region_that_is_gone_holds_no_segment() {
     let env = Env::in_memory();
