@@ -4,8 +4,8 @@
 //! takes a [`StoreView`], the segments and the list of files at one moment: flush and compaction
 //! replace it and never touch what a reader holds.
 //!
-//! Threads: any. A flush, a compaction and a bulk load replace the view when they commit. Whenever a
-//!          write can be in flight, the view has the memstore's active segment.
+//! Threads: any. A flush, a compaction and a bulk load replace the view when they commit. Whenever
+//!          a write can be in flight, the view has the memstore's active segment.
 
 pub(crate) mod column_get;
 mod compaction;
