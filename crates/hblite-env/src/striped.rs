@@ -99,6 +99,8 @@ mod tests {
         });
         let each: Vec<usize> = counts.all().map(|count| count.load(Ordering::Relaxed)).collect();
         assert_eq!(each.iter().sum::<usize>(), 3 * COUNT_MAX);
-        assert!(each.iter().all(|count| *count > 0), "{each:?}");
+        // Only the threads of a simulation have numbers there.
+        let are_used = each.iter().all(|count| *count > 0);
+        assert!(are_used || cfg!(feature = "simulation"), "{each:?}");
     }
 }

@@ -135,6 +135,9 @@ mod tests {
                 mvcc.read_point()
             })
         };
+        while mvcc.writes.lock().complete.is_empty() && mvcc.read_point() < second {
+            std::thread::yield_now();
+        }
         assert!(mvcc.read_point() < second, "the first write is not complete");
         mvcc.complete_and_wait(first);
         assert_eq!(waiter.join().unwrap(), second);
