@@ -303,6 +303,7 @@ impl Tail {
         write: impl FnOnce(&mut Vec<u8>),
         copy: impl FnOnce(&[u8], u64) -> bool,
     ) -> usize {
+        assert!(self.unwritten.is_empty(), "what waits is written before what is copied");
         let mut record = RECORD.take();
         record.clear();
         write(&mut record);
