@@ -7,13 +7,12 @@
 //! The files have different rows, half of their rows in common, or all. Rows are in random order.
 //! Nothing is compacted. Each figure is the best of seven scans.
 
+mod support;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hblite::{
-    ColumnFamilyDescriptor, Connection, EngineOptions, Options, Put, Result, Scan, Table,
-    TableDescriptor, TableName,
-};
+use hblite::{Connection, EngineOptions, Options, Put, Result, Scan, Table};
 
 const ROWS_PER_FILE: u64 = 150_000;
 const BATCH: u64 = 100;
@@ -46,18 +45,13 @@ fn main() -> Result<()> {
 
 fn measure(dir: &Path, files: u64, rows: u64, row_of: RowOf) -> Result<Duration> {
     let connection = open(dir)?;
-    let name: TableName = "t".parse()?;
-    let mut family = ColumnFamilyDescriptor::new("f");
-    family.set_configuration("hbase.hstore.compaction.min", "50");
-    let descriptor = TableDescriptor::new(name.clone()).with_family(family);
-    connection.admin().create_table(&descriptor)?;
-    let table = connection.table(&name)?;
+    let table = support::create_uncompacted(&connection)?;
     for file in 0..files {
         for first in (0..rows).step_by(BATCH as usize) {
             let put = |number| put_of(row_of(number, file));
             table.put_all(&(first..first + BATCH).map(put).collect::<Vec<_>>())?;
         }
-        connection.admin().flush_table(&name)?;
+        connection.admin().flush_table(table.name())?;
     }
     let times = (0..SCANS).map(|_| scan(&table)).collect::<Result<Vec<_>>>()?;
     Ok(times.into_iter().min().unwrap_or_default())

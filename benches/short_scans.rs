@@ -8,13 +8,12 @@
 //! operating system, with a block cache of 1 MiB: a store of that kind with 64 MiB has more than
 //! 5,000,000 cells. Nothing is compacted. Each figure is the median of five seconds.
 
+mod support;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hblite::{
-    ColumnFamilyDescriptor, Connection, EngineOptions, Options, Put, Result, Scan, Table,
-    TableDescriptor, TableName,
-};
+use hblite::{Connection, EngineOptions, Options, Put, Result, Scan, Table};
 
 const CELLS: u64 = 1_000_000;
 const BATCH: u64 = 100;
@@ -48,19 +47,14 @@ fn load(dir: &Path, cells: u64, files: u64) -> Result<(Connection, Table)> {
         .with_memstore_total_size_bytes(1 << 30)
         .with_block_cache_size_bytes(CACHE_BYTES);
     let connection = Options::new().engine(options).open(dir)?;
-    let name: TableName = "t".parse()?;
-    let mut family = ColumnFamilyDescriptor::new("f");
-    family.set_configuration("hbase.hstore.compaction.min", "50");
-    let descriptor = TableDescriptor::new(name.clone()).with_family(family);
-    connection.admin().create_table(&descriptor)?;
-    let table = connection.table(&name)?;
+    let table = support::create_uncompacted(&connection)?;
     for file in 0..files {
         let numbers: Vec<u64> = (file..cells).step_by(files as usize).collect();
         for batch in numbers.chunks(BATCH as usize) {
             let puts: Vec<Put> = batch.iter().map(|number| put(*number)).collect();
             table.put_all(&puts)?;
         }
-        connection.admin().flush_table(&name)?;
+        connection.admin().flush_table(table.name())?;
     }
     Ok((connection, table))
 }

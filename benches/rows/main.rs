@@ -6,6 +6,8 @@
 //! Reads run in several passes, and the medians are printed. Arguments select workloads by the
 //! beginning of their names; the set-up that they need runs with them.
 
+#[path = "../support/line.rs"]
+mod line;
 mod process;
 mod store;
 
@@ -63,6 +65,7 @@ static SIZES: LazyLock<Sizes> = LazyLock::new(|| {
 
 fn main() {
     let run = Run::from_arguments();
+    run.line();
     run.loads();
     run.single_puts();
     run.synced_puts();
@@ -157,6 +160,16 @@ impl Run {
 
     fn store(&self) -> Store {
         Store::new(self.dir.clone())
+    }
+
+    /// What the rows of several threads depend on.
+    fn line(&self) {
+        if self.wants("line") {
+            let mut passes: Vec<f64> = (0..PASSES).filter_map(|_| line::nanoseconds()).collect();
+            passes.sort_by(f64::total_cmp);
+            let median = passes.get(passes.len() / 2).copied().unwrap_or(f64::NAN);
+            println!("{:<28} {median:>12.0} ns", "line");
+        }
     }
 
     fn loads(&self) {

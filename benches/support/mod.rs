@@ -82,6 +82,15 @@ pub(crate) fn open(dir: &Path) -> (Connection, Table) {
     (connection, table)
 }
 
+/// A new table `t` with the family `f`, whose flushed files are not compacted.
+pub(crate) fn create_uncompacted(connection: &Connection) -> hblite::Result<Table> {
+    let name: TableName = "t".parse()?;
+    let mut family = ColumnFamilyDescriptor::new("f");
+    family.set_configuration("hbase.hstore.compaction.min", "50");
+    connection.admin().create_table(&TableDescriptor::new(name.clone()).with_family(family))?;
+    connection.table(&name)
+}
+
 /// The put of a row.
 pub(crate) fn put_of(number: u64) -> Put {
     let mut value = [b'x'; 100];

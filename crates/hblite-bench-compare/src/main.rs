@@ -15,6 +15,8 @@ mod cells;
 mod clocks;
 mod codec;
 mod latencies;
+#[path = "../../../benches/support/line.rs"]
+mod line;
 mod process;
 mod report;
 mod rows;

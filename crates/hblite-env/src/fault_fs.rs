@@ -67,6 +67,7 @@ pub struct Fault {
 enum Effect {
     Fail(io::ErrorKind),
     Delay(Duration),
+    Panic,
 }
 
 impl Fault {
@@ -99,6 +100,11 @@ impl Fault {
     /// Takes this much longer instead of failing.
     pub fn delay(self, delay: Duration) -> Self {
         Self { effect: Effect::Delay(delay), ..self }
+    }
+
+    /// Panics instead of failing, as a bug may.
+    pub fn panic(self) -> Self {
+        Self { effect: Effect::Panic, ..self }
     }
 }
 
@@ -145,7 +151,8 @@ impl Plan {
     }
 }
 
-/// Counts the operation and delays it if it is slow; returns its error if it fails.
+/// Counts the operation and delays it if it is slow; returns its error if it fails. Panics if that
+/// was asked for.
 fn check(plan: &Mutex<Plan>, operation: Operation, path: &Path) -> io::Result<()> {
     let effect = plan.lock().effect(operation, path);
     match effect {
@@ -158,6 +165,7 @@ fn check(plan: &Mutex<Plan>, operation: Operation, path: &Path) -> io::Result<()
             let message = format!("injected: {operation:?} of {}", path.display());
             Err(io::Error::new(kind, message))
         }
+        Some(Effect::Panic) => panic!("injected: {operation:?} of {}", path.display()),
     }
 }
 

@@ -61,6 +61,8 @@ pub(crate) struct Sample {
     pub(crate) cpu: Option<f64>,
     /// Load average when it was taken.
     pub(crate) load: Option<f64>,
+    /// Nanoseconds that a line of memory then took from one processor to another.
+    pub(crate) line: Option<f64>,
 }
 
 impl Sample {
@@ -84,6 +86,7 @@ impl Sample {
             "wall": self.wall,
             "cpu": self.cpu,
             "load_average": self.load,
+            "line_nanoseconds": self.line,
         })
     }
 }
@@ -109,18 +112,24 @@ pub(crate) enum Clock {
 /// Describes the machine and the settings of the measurements.
 pub(crate) fn heading(cells: u64, rounds: u32, samples: &[Sample]) -> String {
     let processor = clocks::processor().unwrap_or_else(|| "unknown processor".to_owned());
-    let mut loads: Vec<f64> = samples.iter().filter_map(|sample| sample.load).collect();
-    loads.sort_by(f64::total_cmp);
-    let load = match (loads.first(), loads.last()) {
-        (Some(low), Some(high)) => {
-            format!("median {:.2}, from {low:.2} to {high:.2}", median(&mut loads.clone()))
-        }
-        _ => "unknown".to_owned(),
-    };
+    let load = spread(samples.iter().filter_map(|sample| sample.load), 2);
+    let line = spread(samples.iter().filter_map(|sample| sample.line), 0);
     format!(
-        "{cells} cells, median of {rounds} rounds; {} cores, {processor}; load average {load}\n",
+        "{cells} cells, median of {rounds} rounds; {} cores, {processor}; load average {load}; \
+         a line of memory from one processor to another, in ns: {line}\n",
         clocks::core_count(),
     )
+}
+
+/// The median and the range of some figures.
+fn spread(figures: impl Iterator<Item = f64>, decimals: usize) -> String {
+    let mut figures: Vec<f64> = figures.collect();
+    figures.sort_by(f64::total_cmp);
+    let (Some(low), Some(high)) = (figures.first().copied(), figures.last().copied()) else {
+        return "unknown".to_owned();
+    };
+    let median = median(&mut figures);
+    format!("median {median:.decimals$}, from {low:.decimals$} to {high:.decimals$}")
 }
 
 /// The measurements as a table in Markdown.

@@ -4,7 +4,7 @@ use super::*;
 
 fn sample(workload: &str, store: &'static str, round: u32, unit: Unit, wall: f64) -> Sample {
     let cpu = (!matches!(unit, Unit::Amount(_))).then_some(wall * 2.0);
-    Sample { workload: workload.to_owned(), store, round, unit, wall, cpu, load: None }
+    Sample { workload: workload.to_owned(), store, round, unit, wall, cpu, load: None, line: None }
 }
 
 #[test]

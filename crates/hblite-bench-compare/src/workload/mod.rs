@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use crate::args::Args;
 use crate::cells::Tally;
 use crate::clocks::{self, Clocks};
+use crate::line;
 use crate::report::{Sample, Unit};
 use crate::rows::Rows;
 use crate::store::{Engine, Opening, Result, Store};
@@ -214,6 +215,7 @@ impl Contestant {
             wall,
             cpu,
             load: clocks::load_average(),
+            line: line::nanoseconds(),
         }
     }
 }

@@ -67,7 +67,7 @@ pub(crate) struct RowsWrite<'a> {
     /// The time of the write.
     now: i64,
     durability: Durability,
-    logged: Option<Logged>,
+    logged: Option<Logged<'a>>,
     _rows: LockedRows<'a>,
     _updates: RwLockReadGuard<'a, ()>,
 }
@@ -77,12 +77,29 @@ enum LockedRows<'a> {
     Exclusive { _guards: Vec<RwLockWriteGuard<'a, ()>> },
 }
 
-/// A write with its sequence id, which must be completed.
-struct Logged {
+/// A write with its sequence id. [`Logged::end`] ends it.
+struct Logged<'r> {
+    region: &'r Region,
     sequence_id: u64,
     /// What to wait for in the log; `None` if the write is not logged.
     ticket: Option<WalTicket>,
     durability: Durability,
+}
+
+impl Logged<'_> {
+    /// Waits until readers see the write and all before it.
+    fn end(self) {
+        self.region.mvcc.complete_and_wait(self.sequence_id);
+        std::mem::forget(self);
+    }
+}
+
+/// A panic in the middle of a write: later writes must not wait for its end, and none may follow.
+impl Drop for Logged<'_> {
+    fn drop(&mut self) {
+        self.region.context.wal.fail_after_panic();
+        self.region.mvcc.complete(self.sequence_id);
+    }
 }
 
 impl RowsWrite<'_> {
@@ -233,7 +250,7 @@ impl Region {
         durability: Durability,
         now: i64,
         nonce: Option<Nonce>,
-    ) -> Result<Logged> {
+    ) -> Result<Logged<'_>> {
         keep_last_of_equal_keys(edit);
         if ARE_CHECKED {
             let is_mine = |row: &[u8]| self.info.contains_row(row);
@@ -245,23 +262,28 @@ impl Region {
         let wal = &self.context.wal;
         if durability == Durability::SkipWal {
             wal.admit_unlogged()?;
-            return Ok(Logged { sequence_id: self.mvcc.begin(), ticket: None, durability });
+            return Ok(self.begin(durability));
         }
-        let mut sequence_id = 0;
+        let mut logged = None;
         let origin = EditOrigin { write_time: now, nonce };
         let ticket = wal.append(&self.wal_region, origin, edit, durability, || {
-            sequence_id = self.mvcc.begin();
-            sequence_id
+            logged.insert(self.begin(durability)).sequence_id
         })?;
-        Ok(Logged { sequence_id, ticket: Some(ticket), durability })
+        let mut logged = logged.expect("the log assigns a sequence id to what it appends");
+        logged.ticket = Some(ticket);
+        Ok(logged)
+    }
+
+    fn begin(&self, durability: Durability) -> Logged<'_> {
+        Logged { region: self, sequence_id: self.mvcc.begin(), ticket: None, durability }
     }
 
     /// Steps 6 to 8.
-    fn finish_edit(&self, edit: &CellBuffer, logged: Logged) -> Result<()> {
-        let Logged { sequence_id, ticket, durability } = logged;
-        let synced = ticket.map(|ticket| self.context.wal.sync(ticket, durability));
+    fn finish_edit(&self, edit: &CellBuffer, logged: Logged<'_>) -> Result<()> {
+        let (sequence_id, durability) = (logged.sequence_id, logged.durability);
+        let synced = logged.ticket.map(|ticket| self.context.wal.sync(ticket, durability));
         if let Some(Err(error)) = synced {
-            self.mvcc.complete_and_wait(sequence_id);
+            logged.end();
             return Err(error);
         }
         let mut size_bytes = 0;
@@ -270,7 +292,7 @@ impl Region {
             let mine = edit.iter().filter(|cell| cell.family() == family);
             size_bytes += store.add_to_memstore(mine.map(|c| c.with_sequence_id(sequence_id)));
         }
-        self.mvcc.complete_and_wait(sequence_id);
+        logged.end();
         let load = self.counters();
         load.cells_written(edit.len() as u64);
         load.bytes_written(size_bytes as u64);

@@ -65,6 +65,16 @@ impl Mvcc {
     /// Ends a write and waits until it is visible, that is, until all writes that began before it
     /// have ended.
     pub(crate) fn complete_and_wait(&self, id: u64) {
+        self.complete(id);
+        // The earlier writes are about to end, too.
+        let is_visible = || self.read_point() >= id;
+        if !spin_until(is_visible) {
+            self.advanced.wait(is_visible);
+        }
+    }
+
+    /// Ends a write.
+    pub(crate) fn complete(&self, id: u64) {
         let mut writes = self.writes.lock();
         let before = self.read_point();
         assert!(before < id && id <= writes.last_id, "a write that completes has begun");
@@ -83,11 +93,6 @@ impl Mvcc {
         drop(writes);
         if is_first {
             self.advanced.notify();
-        }
-        // The earlier writes are about to end, too.
-        let is_visible = || self.read_point() >= id;
-        if !spin_until(is_visible) {
-            self.advanced.wait(is_visible);
         }
     }
 

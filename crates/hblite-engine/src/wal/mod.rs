@@ -312,6 +312,12 @@ impl Wal {
         if self.syncer.watch.is_due() { self.syncer.check_place() } else { self.syncer.check() }
     }
 
+    /// Refuses everything from now on: a thread panicked between the append and the end of a write,
+    /// so the log may have what no reader sees until it is replayed.
+    pub(crate) fn fail_after_panic(&self) {
+        self.syncer.fail_after_panic();
+    }
+
     /// Begins a new segment, unless the active one has no entries.
     ///
     /// # Errors

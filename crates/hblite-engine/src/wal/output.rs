@@ -50,6 +50,12 @@ impl Failure {
         Self { what, is_undone: false, is_full: false, is_displaced: true }
     }
 
+    /// A thread panicked, which is a bug: what it was doing was not done, or not all of it.
+    pub(super) fn panicked() -> Self {
+        let what = "a thread panicked during a write".to_owned();
+        Self { what, is_undone: false, is_full: false, is_displaced: false }
+    }
+
     /// The error that the log returns from now on.
     pub(super) fn message(&self) -> String {
         match self.is_displaced {

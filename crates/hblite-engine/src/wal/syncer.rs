@@ -111,6 +111,17 @@ struct Group {
     duration: Duration,
 }
 
+/// Ends the lead of a thread that panics. Otherwise the others would wait for it forever.
+struct OnPanic<'s>(&'s Syncer);
+
+impl Drop for OnPanic<'_> {
+    fn drop(&mut self) {
+        // In this order: there is no other leader after a panic.
+        self.0.fail_after_panic();
+        self.0.is_led.store(false, Ordering::Release);
+    }
+}
+
 impl Syncer {
     pub(super) fn new(env: Env, dir: PathBuf, tail: Tail, accounting: Accounting) -> Self {
         Self {
@@ -271,7 +282,13 @@ impl Syncer {
     /// Writes everything appended so far, and syncs it if that is the goal.
     fn lead(&self, progress: &mut MutexGuard<'_, Progress>, goal: Goal) {
         self.is_led.store(true, Ordering::Relaxed);
-        let outcome = MutexGuard::unlocked(progress, || self.write_out(goal));
+        let write_out = || {
+            let on_panic = OnPanic(self);
+            let outcome = self.write_out(goal);
+            std::mem::forget(on_panic);
+            outcome
+        };
+        let outcome = MutexGuard::unlocked(progress, write_out);
         self.is_led.store(false, Ordering::Release);
         match outcome {
             Ok(position) if goal == Goal::Synced => {
@@ -443,6 +460,13 @@ impl Syncer {
         }
         self.writing.io.lock().output.note_synced(end);
         self.tail.lock().set_synced(end);
+    }
+
+    /// Refuses everything from now on, because a thread panicked during a write. Threads that wait
+    /// for it are woken.
+    #[cold]
+    pub(super) fn fail_after_panic(&self) {
+        self.fail_and_wake(Failure::panicked());
     }
 
     fn fail_and_wake(&self, failure: Failure) {
