@@ -9,22 +9,19 @@
 #[path = "../support/line.rs"]
 mod line;
 mod process;
+mod reads;
+mod shapes;
 mod store;
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use hblite::filter::{Comparator, CompareOperator, Filter};
-use hblite::{Durability, Get, Put, Scan};
+use hblite::Durability;
 
 use process::{anonymous_kib, thread_cpu_time};
-use store::{
-    BATCH, FAMILY, FLUSH_SIZE_BYTES, QUALIFIER, Store, mix, open, put_of, row_of, value_of,
-};
+use store::{BATCH, FLUSH_SIZE_BYTES, Store, mix, open, put_of};
 
-const WIDE_COLUMNS: u64 = 1_000;
-const VERSIONS: u64 = 10;
 const REWRITTEN_ROWS: u64 = 20_000;
 
 /// How many threads share the work of a row.
@@ -69,9 +66,10 @@ fn main() {
     run.loads();
     run.single_puts();
     run.synced_puts();
-    if run.wants_any(&["get", "ycsb", "scan"]) {
+    if run.wants_any(&["get", "scan"]) {
         run.reads();
     }
+    run.mixed();
     if run.wants_any(&["create", "open", "recover", "flush", "settle"]) {
         run.fixed_costs();
     }
@@ -303,209 +301,12 @@ impl Run {
         });
     }
 
-    fn reads(&self) {
+    /// A store with all cells in one file.
+    fn settled(&self) -> Store {
         let store = self.store();
         store.load((0..SIZES.cells).map(mix));
         store.settle();
-        for threads in THREADS {
-            self.gets(&store, threads);
-            self.short_scans(&store, threads);
-        }
-        self.full_scans(&store);
-        // The fewer puts first: what they leave in memory is another source for what follows.
-        for (name, writes_every) in [("ycsb_b", 20), ("ycsb_a", 2)] {
-            THREADS.iter().for_each(|threads| self.ycsb(&store, *threads, name, writes_every));
-        }
-    }
-
-    fn gets(&self, store: &Store, threads: u64) {
-        let each = SIZES.gets / threads;
-        let picks = |thread: u64, is_zipfian: bool| {
-            (0..each).map(move |turn| {
-                let random = mix(turn ^ ((thread + 1) << 40));
-                if is_zipfian { zipfian(random) } else { random % SIZES.cells }
-            })
-        };
-        let uniform = move |thread: u64| picks(thread, false);
-        self.measure_reads(&format!("get_random_{threads}"), threads, SIZES.gets, |thread| {
-            for number in uniform(thread) {
-                assert_eq!(store.get(mix(number)), 1);
-            }
-        });
-        self.memory(&format!("get_random_{threads}_memory"));
-        let zipfian = move |thread: u64| picks(thread, true);
-        self.measure_reads(&format!("get_zipfian_{threads}"), threads, SIZES.gets, |thread| {
-            for number in zipfian(thread) {
-                assert_eq!(store.get(mix(number)), 1);
-            }
-        });
-        self.measure_reads(&format!("get_missing_{threads}"), threads, SIZES.gets, |thread| {
-            for number in uniform(thread) {
-                assert_eq!(store.get(mix(number + SIZES.cells)), 0);
-            }
-        });
-    }
-
-    /// Gets of rows by Zipf's law; one in `writes_every` is a put instead.
-    fn ycsb(&self, store: &Store, threads: u64, name: &str, writes_every: u64) {
-        let each = SIZES.gets / threads;
-        self.measure(&format!("{name}_{threads}"), threads, SIZES.gets, |thread| {
-            for turn in 0..each {
-                let random = mix(turn ^ ((thread + 7) << 40));
-                let row = mix(zipfian(random));
-                if random.rotate_left(17).is_multiple_of(writes_every) {
-                    store.table.put(&put_of(row)).expect("a put");
-                } else {
-                    assert_eq!(store.get(row), 1);
-                }
-            }
-        });
-    }
-
-    fn short_scans(&self, store: &Store, threads: u64) {
-        for is_reversed in [false, true] {
-            let name = if is_reversed { "scan_100_reverse" } else { "scan_100" };
-            let each = SIZES.short_scans / threads;
-            self.measure_reads(
-                &format!("{name}_{threads}"),
-                threads,
-                SIZES.short_scans,
-                |thread| {
-                    for turn in 0..each {
-                        let row = row_of(mix(mix(turn ^ (thread << 40)) % SIZES.cells));
-                        let scan = Scan::new().with_start_row(row).with_limit(100);
-                        store.scan(&scan.with_reversed(is_reversed));
-                    }
-                },
-            );
-        }
-    }
-
-    fn full_scans(&self, store: &Store) {
-        for (name, is_reversed) in [("scan_full", false), ("scan_full_reverse", true)] {
-            self.measure_reads(name, 1, SIZES.cells, |_| {
-                let cells = store.scan(&Scan::new().with_reversed(is_reversed));
-                assert_eq!(cells, SIZES.cells);
-            });
-        }
-        // The first byte of a value is random; this keeps one in ten.
-        let smallest = Comparator::binary([0xe6]);
-        let filter = Filter::value(CompareOperator::GreaterOrEqual, smallest);
-        self.measure_reads("scan_filter", 1, SIZES.cells, |_| {
-            let cells = store.scan(&Scan::new().with_filter(filter.clone()));
-            assert!((SIZES.cells / 20..SIZES.cells / 5).contains(&cells), "{cells}");
-        });
-    }
-
-    fn wide_rows(&self) {
-        let store = self.store();
-        for number in 0..SIZES.wide_rows {
-            let mut put = Put::new(row_of(mix(number)));
-            for column in 0..WIDE_COLUMNS {
-                put = put.add(FAMILY, qualifier_of(column), value_of(number ^ column));
-            }
-            store.table.put(&put).expect("a put");
-        }
-        store.settle();
-        self.measure_reads("wide_column", 1, SIZES.gets, |_| {
-            for turn in 0..SIZES.gets {
-                let random = mix(turn);
-                let row = row_of(mix(random % SIZES.wide_rows));
-                let qualifier = qualifier_of((random >> 32) % WIDE_COLUMNS);
-                let get = Get::new(row).with_column(FAMILY, qualifier);
-                assert_eq!(store.table.get(&get).expect("an answer").len(), 1);
-            }
-        });
-        self.measure_reads("wide_row", 1, 10 * SIZES.wide_rows * WIDE_COLUMNS, |_| {
-            for turn in 0..10 * SIZES.wide_rows {
-                let get = Get::new(row_of(mix(turn % SIZES.wide_rows)));
-                let found = store.table.get(&get).expect("an answer");
-                assert_eq!(found.len() as u64, WIDE_COLUMNS);
-            }
-        });
-    }
-
-    fn versions(&self) {
-        let store = self.store();
-        for version in 0..VERSIONS {
-            let puts: Vec<Put> = (0..SIZES.version_rows)
-                .map(|row| {
-                    let timestamp = i64::try_from(1 + version).expect("small");
-                    Put::new(row_of(mix(row))).add_at(FAMILY, QUALIFIER, timestamp, value_of(row))
-                })
-                .collect();
-            for batch in puts.chunks(BATCH) {
-                store.table.put_all(batch).expect("a batch of puts");
-            }
-        }
-        store.settle();
-        for (name, versions) in [("versions_newest", 1), ("versions_all", VERSIONS)] {
-            self.measure_reads(name, 1, SIZES.gets, |_| {
-                for turn in 0..SIZES.gets {
-                    let get = Get::new(row_of(mix(mix(turn) % SIZES.version_rows)));
-                    let get = get.with_column(FAMILY, QUALIFIER);
-                    let get = get.with_versions(i32::try_from(versions).expect("small"));
-                    let found = store.table.get(&get).expect("an answer");
-                    assert_eq!(found.len() as u64, versions);
-                }
-            });
-        }
-    }
-
-    /// A load with memstores of 1 MiB, which compactions cannot keep up with.
-    fn pile_up(&self) {
-        let store = Store::with_regions(self.dir.clone(), 1, 1 << 20);
-        let (mut files_max, mut longest) = (0, Duration::ZERO);
-        let began = Instant::now();
-        for batch in 0..SIZES.cells / BATCH as u64 {
-            let first = batch * BATCH as u64;
-            let began = Instant::now();
-            store.load((first..first + BATCH as u64).map(mix));
-            longest = longest.max(began.elapsed());
-            files_max = files_max.max(store.file_count());
-        }
-        println!(
-            "{:<28} {files_max:>12} files, {:.1} ms for the slowest batch, {:.1} s in all",
-            "pile_up",
-            longest.as_secs_f64() * 1000.0,
-            began.elapsed().as_secs_f64(),
-        );
-    }
-
-    /// A scan over rows of which nine in ten are deleted.
-    fn markers(&self) {
-        // All markers fit in memory, so that nothing is flushed and compacted before its time.
-        let store = Store::with_regions(self.dir.clone(), 1, 8 * FLUSH_SIZE_BYTES);
-        store.load((0..SIZES.cells).map(mix));
-        store.settle();
-        let doomed: Vec<u64> = (0..SIZES.cells).filter(|number| number % 10 != 0).collect();
-        for batch in doomed.chunks(BATCH) {
-            let deletes = batch
-                .iter()
-                .map(|number| hblite::Delete::new(row_of(mix(*number))).columns(FAMILY, QUALIFIER));
-            let deletes: Vec<_> = deletes.collect();
-            store.table.delete_all(&deletes).expect("a batch of deletes");
-        }
-        self.measure_reads("markers_memory", 1, SIZES.cells, |_| {
-            assert_eq!(store.scan(&Scan::new()), SIZES.cells / 10);
-        });
-        store.flush();
-        self.measure_reads("markers_flushed", 1, SIZES.cells, |_| {
-            assert_eq!(store.scan(&Scan::new()), SIZES.cells / 10);
-        });
-        // Unlike the flush of a table, that of a region has it compacted where that is due.
-        store.load(std::iter::once(mix(0)));
-        self.time("markers_dropped", 1, || {
-            let began = Instant::now();
-            store.flush_region();
-            while store.file_count() > 1 {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            began.elapsed()
-        });
-        self.measure_reads("markers_compacted", 1, SIZES.cells, |_| {
-            assert_eq!(store.scan(&Scan::new()), SIZES.cells / 10);
-        });
+        store
     }
 }
 
@@ -519,19 +320,4 @@ fn copy_dir(from: &Path, to: &Path) {
             false => drop(std::fs::copy(&path, &target).expect("a copy")),
         }
     }
-}
-
-fn qualifier_of(column: u64) -> [u8; 8] {
-    let mut qualifier = *b"field000";
-    for (place, digit) in qualifier[5..].iter_mut().zip([100, 10, 1]) {
-        *place = b'0' + u8::try_from(column / digit % 10).expect("a digit");
-    }
-    qualifier
-}
-
-/// A number of a row by Zipf's law with exponent 0.99, nearly (`u` to the power of 100).
-fn zipfian(random: u64) -> u64 {
-    let share = (random >> 11) as f64 / (1_u64 << 53) as f64;
-    let place = (SIZES.cells as f64).powf(share);
-    mix(place as u64) % SIZES.cells
 }
