@@ -1,22 +1,25 @@
-//! A panic in the middle of a write: goal and method.
+//! A panic in the middle of a write or a flush: goal and method.
 //!
 //! A panic is a bug, and the thread that has it is lost. No other thread may wait for it forever:
 //! writes in progress end, with an error or without, and later ones are refused until the store is
 //! opened again. Then it has everything that was acknowledged. A file system panics at one of the
 //! first writes to the log, while several threads write.
+//!
+//! A panic of the flushing thread is an error of the store's status, and the flush is tried again.
 
 mod testkit;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use hblite::{Connection, Durability, Get, Put, Table};
+use hblite::{Connection, Durability, Get, Put, StoreStatus, Table};
 use hblite_env::{Fault, FaultFileSystem, MemFileSystem, Operation};
 
 const THREADS: usize = 8;
-const ROWS: usize = 200;
+/// More than any thread writes before the fault occurs.
+const ROWS_MAX: usize = 1_000_000;
 /// A thread that takes longer than this waits forever.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -34,7 +37,7 @@ fn row(thread: usize, number: usize) -> String {
 /// Writes rows, and returns how many were acknowledged.
 fn write(table: &Table, thread: usize) -> (usize, End) {
     let durability = [Durability::SyncWal, Durability::FsyncWal][thread % 2];
-    for number in 0..ROWS {
+    for number in 0..ROWS_MAX {
         let put = Put::new(row(thread, number)).add("f", "q", vec![b'v'; 50 << (number % 8)]);
         let put = put.with_durability(durability);
         match catch_unwind(AssertUnwindSafe(|| table.put(&put))) {
@@ -43,7 +46,7 @@ fn write(table: &Table, thread: usize) -> (usize, End) {
             Err(_) => return (number, End::Panicked),
         }
     }
-    panic!("the fault occurs before a thread has written all of its rows");
+    unreachable!("the fault occurs before that");
 }
 
 fn open(fs: &FaultFileSystem) -> (Connection, Table) {
@@ -97,5 +100,37 @@ fn no_thread_waits_for_one_that_panicked() {
             check(&table);
             table.put(&Put::new("after").add("f", "q", "v")).unwrap();
         }
+    }
+}
+
+#[test]
+fn a_flush_that_panicked_is_tried_again() {
+    let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
+    let options = testkit::by_hand().with_memstore_flush_size_bytes(64 << 10);
+    let connection = testkit::open(fs.clone(), options).unwrap();
+    testkit::create(&connection, "t", &["f"]).unwrap();
+    let table = connection.table(testkit::name("t")).unwrap();
+    fs.inject(Fault::on(Operation::Create).in_path("/.tmp/").forever().panic());
+    for number in 0..100 {
+        table.put(&Put::new(row(0, number)).add("f", "q", vec![b'v'; 1_000])).unwrap();
+    }
+    let until = |what: &str, is_met: &dyn Fn(&StoreStatus) -> bool| {
+        let began = Instant::now();
+        while !is_met(&connection.admin().status().unwrap()) {
+            assert!(began.elapsed() < PATIENCE, "{what}");
+            std::thread::yield_now();
+        }
+    };
+    until("the status has the panic", &|status| {
+        let error = status.last_error.as_deref().unwrap_or_default();
+        error.contains("hblite-flusher panicked in region") && error.contains("injected: Create")
+    });
+    fs.heal();
+    until("the flush succeeds", &|status| {
+        let files = |region: &hblite::RegionStatus| region.store_file_count;
+        status.last_error.is_none() && status.regions.iter().map(files).sum::<usize>() > 0
+    });
+    for number in 0..100 {
+        assert!(!table.get(&Get::new(row(0, number))).unwrap().is_empty());
     }
 }

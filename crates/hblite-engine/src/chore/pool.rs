@@ -4,12 +4,15 @@
 //! another, which is started if none is idle: a store that is never compacted has one thread for
 //! compactions, and one that is loaded has as many as it may use.
 //!
-//! An error of a chore is kept for the store's status, and the chore is retried after a pause.
+//! An error of a chore is kept for the store's status, and the chore is retried after a pause. A
+//! panic, which is a bug, counts as an error: without the thread that flushes, the store would soon
+//! accept no writes and not say why.
 //!
 //! Threads: the pool's own, and the one that starts and stops it. A thread holds `intake` while it
 //! waits for a request, and no other lock meanwhile.
 
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -17,7 +20,7 @@ use hblite_env::sync::Mutex;
 use hblite_env::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use hblite_env::thread::JoinHandle;
 use hblite_env::time::{Duration, Instant};
-use hblite_model::{Error, Result};
+use hblite_model::{Error, Exception, Result};
 
 use super::Errors;
 use crate::catalog::Catalog;
@@ -186,7 +189,16 @@ impl Pool {
         let Some(region) = self.catalog.region(name) else {
             return Ok(());
         };
-        (self.job.work)(&self.context, &self.catalog, &region)
+        // What the work shares with others is behind locks, which a panic releases, and a file
+        // counts once it is whole.
+        let work = AssertUnwindSafe(|| (self.job.work)(&self.context, &self.catalog, &region));
+        catch_unwind(work).unwrap_or_else(|panic| {
+            let cause = panic.downcast_ref::<String>().map(String::as_str);
+            let cause = cause.or_else(|| panic.downcast_ref::<&str>().copied());
+            let cause = cause.unwrap_or("unknown cause");
+            let message = format!("{} panicked in region {name}: {cause}", self.job.name);
+            Err(Error::new(Exception::Io, message))
+        })
     }
 }
 
