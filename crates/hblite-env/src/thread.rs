@@ -10,3 +10,21 @@ pub use std::thread::{Builder, JoinHandle, available_parallelism, scope, sleep, 
 pub use crate::simulation::thread::{
     Builder, JoinHandle, Scope, ScopedJoinHandle, available_parallelism, scope, sleep, yield_now,
 };
+
+/// Does the work, and returns what it panics with, for threads that must outlive their work.
+///
+/// # Errors
+/// The payload of the panic.
+#[cfg(not(feature = "simulation"))]
+pub fn catch_panic<R>(work: impl FnOnce() -> R) -> std::thread::Result<R> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work))
+}
+
+/// Does the work. A panic ends the simulation, whichever thread has it.
+///
+/// # Errors
+/// None.
+#[cfg(feature = "simulation")]
+pub fn catch_panic<R>(work: impl FnOnce() -> R) -> std::thread::Result<R> {
+    Ok(work())
+}

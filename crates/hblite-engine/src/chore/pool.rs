@@ -12,13 +12,12 @@
 //! waits for a request, and no other lock meanwhile.
 
 use std::collections::BTreeSet;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hblite_env::sync::Mutex;
 use hblite_env::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use hblite_env::thread::JoinHandle;
+use hblite_env::thread::{JoinHandle, catch_panic};
 use hblite_env::time::{Duration, Instant};
 use hblite_model::{Error, Exception, Result};
 
@@ -191,8 +190,8 @@ impl Pool {
         };
         // What the work shares with others is behind locks, which a panic releases, and a file
         // counts once it is whole.
-        let work = AssertUnwindSafe(|| (self.job.work)(&self.context, &self.catalog, &region));
-        catch_unwind(work).unwrap_or_else(|panic| {
+        let work = || (self.job.work)(&self.context, &self.catalog, &region);
+        catch_panic(work).unwrap_or_else(|panic| {
             let cause = panic.downcast_ref::<String>().map(String::as_str);
             let cause = cause.or_else(|| panic.downcast_ref::<&str>().copied());
             let cause = cause.unwrap_or("unknown cause");
