@@ -5,7 +5,9 @@
 
 use std::io::ErrorKind as IoErrorKind;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use hblite_env::{Fault, FaultFileSystem, MemFileSystem, Operation};
 use hblite_model::ErrorKind;
@@ -344,4 +346,26 @@ fn a_segment_that_was_given_up_is_no_part_of_the_log_after_a_power_cut() {
         }
     }
     assert_eq!(given_up, 15);
+}
+
+/// A panic is a bug, and the thread that has it is lost. The others must not wait for it.
+#[test]
+fn no_thread_waits_for_one_that_panicked_while_it_wrote_for_all() {
+    let (fs, env) = faulty();
+    let (wal, _, _) = open_with(&env, small());
+    let wal = Arc::new(wal);
+    let writes = random_writes(39, 2);
+    let region = wal.region(&writes[0].region).unwrap();
+    let origin = EditOrigin { write_time: 0, nonce: None };
+    let durability = Durability::FsyncWal;
+    wal.append(&region, origin, &writes[0].cells, durability, || 1).unwrap();
+    fs.inject(Fault::on(Operation::Write).in_path("hblite-wal").panic());
+    let shared = Arc::clone(&wal);
+    assert!(thread::spawn(move || shared.sync_all()).join().is_err(), "it panics");
+    let (ended, outcome) = mpsc::channel();
+    thread::spawn(move || ended.send(write(&wal, &writes[1], durability)));
+    let outcome = outcome.recv_timeout(Duration::from_secs(60)).expect("it waits forever");
+    let error = outcome.unwrap_err();
+    assert_eq!(error.exception(), hblite_model::Exception::RegionServerStopped, "{error}");
+    assert!(error.message().contains("a thread panicked during a write"), "{error}");
 }
