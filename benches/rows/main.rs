@@ -3,6 +3,7 @@
 //! 1,000,000 cells of 134 bytes (rows of 16 hex digits, values of 100 bytes) in blocks of 64 KiB.
 //! Each line is one workload: its name, operations per second of wall clock, and, for a single
 //! thread on Linux, per second of that thread's processor time, which a busy machine disturbs less.
+//! The first, `line`, is how far apart the processors are, on which several threads depend.
 //! Reads run in several passes, and the medians are printed. Arguments select workloads by the
 //! beginning of their names; the set-up that they need runs with them.
 

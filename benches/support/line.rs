@@ -6,9 +6,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often the line goes there and back.
+/// Round trips in a measurement.
 const TURNS: u64 = 10_000;
-/// Two threads on one processor never get far.
+/// The limit where both threads have the same processor, and hardly get anywhere.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// A number on a line of its own. Some processors load two lines together.
@@ -43,7 +43,7 @@ pub(crate) fn nanoseconds() -> Option<f64> {
             }
             Some(began.elapsed())
         };
-        // The first turns wait for the other thread to start.
+        // Not counted: the first round trips include the start of the other thread.
         let elapsed = go(0..TURNS / 10).and_then(|_| go(TURNS / 10..TURNS + TURNS / 10));
         is_over.store(true, Ordering::Relaxed);
         elapsed.map(|elapsed| elapsed.as_secs_f64() * 1e9 / (2 * TURNS) as f64)

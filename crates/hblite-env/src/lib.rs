@@ -12,6 +12,7 @@ mod log_file;
 mod mapping;
 mod mem_fs;
 mod pages;
+mod panic_message;
 mod platform;
 mod published;
 mod rng;

@@ -11,13 +11,14 @@ pub use crate::simulation::thread::{
     Builder, JoinHandle, Scope, ScopedJoinHandle, available_parallelism, scope, sleep, yield_now,
 };
 
-/// Does the work, and returns what it panics with, for threads that must outlive their work.
+/// Does the work, for threads that must outlive a panic in it.
 ///
 /// # Errors
-/// The payload of the panic.
+/// The message of the panic.
 #[cfg(not(feature = "simulation"))]
-pub fn catch_panic<R>(work: impl FnOnce() -> R) -> std::thread::Result<R> {
+pub fn catch_panic<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work))
+        .map_err(|panic| crate::panic_message::of(&*panic))
 }
 
 /// Does the work. A panic ends the simulation, whichever thread has it.
@@ -25,6 +26,6 @@ pub fn catch_panic<R>(work: impl FnOnce() -> R) -> std::thread::Result<R> {
 /// # Errors
 /// None.
 #[cfg(feature = "simulation")]
-pub fn catch_panic<R>(work: impl FnOnce() -> R) -> std::thread::Result<R> {
+pub fn catch_panic<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     Ok(work())
 }

@@ -191,10 +191,7 @@ impl Pool {
         // What the work shares with others is behind locks, which a panic releases, and a file
         // counts once it is whole.
         let work = || (self.job.work)(&self.context, &self.catalog, &region);
-        catch_panic(work).unwrap_or_else(|panic| {
-            let cause = panic.downcast_ref::<String>().map(String::as_str);
-            let cause = cause.or_else(|| panic.downcast_ref::<&str>().copied());
-            let cause = cause.unwrap_or("unknown cause");
+        catch_panic(work).unwrap_or_else(|cause| {
             let message = format!("{} panicked in region {name}: {cause}", self.job.name);
             Err(Error::new(Exception::Io, message))
         })

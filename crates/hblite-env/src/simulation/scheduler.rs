@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use super::fiber::{Fiber, Pause};
 use super::{Options, Report};
+use crate::panic_message;
 use crate::rng::{Random as _, SeededRandom};
 
 /// Maximum virtual duration of a step, in nanoseconds.
@@ -125,7 +126,8 @@ impl World {
             let world = world.upgrade().expect("the world outlives its fibers");
             world.state.borrow_mut().entries[number].pause = Some(pause);
             if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
-                world.fail(format!("thread {number} panicked: {}", message(&*panic)));
+                let message = panic_message::of(&*panic);
+                world.fail(format!("thread {number} panicked: {message}"));
             }
         });
         let priority = state.random.next_u64() >> 1 | 1 << 62;
@@ -440,9 +442,4 @@ impl State {
         });
         each.collect::<Vec<_>>().join(", ")
     }
-}
-
-fn message(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
