@@ -15,10 +15,7 @@ mod support;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hblite::{
-    ColumnFamilyDescriptor, Connection, EngineOptions, FlushRequest, Options, Table,
-    TableDescriptor,
-};
+use hblite::{ColumnFamilyDescriptor, Connection, FlushRequest, Options, Table, TableDescriptor};
 use support::{get_of, put_of};
 use tempfile::TempDir;
 
@@ -48,7 +45,7 @@ fn main() {
     print("no compaction", &alone);
     let began = Instant::now();
     store.compact_in_background();
-    let is_done = |_| store.file_count() < FILES as usize;
+    let is_done = |_| store.file_count() < FILES;
     let paced = measure(&store.table, FILES * rows, &mut numbers, is_done);
     report("compaction in the background", &paced, began.elapsed());
     drop(store);
@@ -79,10 +76,10 @@ impl Filled {
     fn new(rows: u64) -> Self {
         let dir = TempDir::new().expect("a directory for the benchmark");
         // Flushes happen only on request.
-        let engine = EngineOptions::default()
+        let engine = Options::new()
             .with_memstore_flush_size_bytes(256 << 20)
             .with_memstore_total_size_bytes(1 << 30);
-        let connection = Options::new().engine(engine).open(dir.path()).expect("a new store");
+        let connection = engine.open(dir.path()).expect("a new store");
         let name = "cells".parse().expect("the name of a table");
         let mut descriptor =
             TableDescriptor::new(name).with_family(ColumnFamilyDescriptor::new("f"));
@@ -107,10 +104,10 @@ impl Filled {
         // Only the flush of a region, not that of a table, checks whether a compaction is due.
         self.table.put(&put_of(0)).expect("a put");
         let regions = admin.regions(self.table.name()).expect("the table");
-        admin.flush(FlushRequest::region(regions[0].encoded_name())).expect("a flush");
+        admin.flush(&FlushRequest::region(regions[0].encoded_name())).expect("a flush");
     }
 
-    fn file_count(&self) -> usize {
+    fn file_count(&self) -> u64 {
         let status = self.connection.admin().status().expect("a status");
         let mine =
             status.regions.iter().filter(|region| region.region.table() == self.table.name());

@@ -12,7 +12,7 @@ mod support;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hblite::{Connection, EngineOptions, Options, Put, Result, Scan, Table};
+use hblite::{Connection, Options, Put, Result, Scan, Table};
 
 const ROWS_PER_FILE: u64 = 150_000;
 const BATCH: u64 = 100;
@@ -59,10 +59,10 @@ fn measure(dir: &Path, files: u64, rows: u64, row_of: RowOf) -> Result<Duration>
 
 /// A store whose memstore has room for all rows of a file.
 fn open(dir: &Path) -> Result<Connection> {
-    let options = EngineOptions::default()
+    let options = Options::new()
         .with_memstore_flush_size_bytes(512 << 20)
         .with_memstore_total_size_bytes(1 << 30);
-    Options::new().engine(options).open(dir)
+    options.open(dir)
 }
 
 fn put_of((number, variant): (u64, u64)) -> Put {

@@ -13,12 +13,12 @@ mod support;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hblite::{Connection, EngineOptions, Options, Put, Result, Scan, Table};
+use hblite::{Connection, Options, Put, Result, Scan, Table};
 
 const CELLS: u64 = 1_000_000;
 const BATCH: u64 = 100;
 const TURNS: usize = 5;
-const CACHE_BYTES: usize = 1 << 20;
+const CACHE_BYTES: u64 = 1 << 20;
 
 fn main() -> Result<()> {
     // Without it, nothing is measured: `cargo test --benches` only checks that the program runs.
@@ -42,11 +42,11 @@ fn main() -> Result<()> {
 }
 
 fn load(dir: &Path, cells: u64, files: u64) -> Result<(Connection, Table)> {
-    let options = EngineOptions::default()
+    let options = Options::new()
         .with_memstore_flush_size_bytes(512 << 20)
         .with_memstore_total_size_bytes(1 << 30)
         .with_block_cache_size_bytes(CACHE_BYTES);
-    let connection = Options::new().engine(options).open(dir)?;
+    let connection = options.open(dir)?;
     let table = support::create_uncompacted(&connection)?;
     for file in 0..files {
         let numbers: Vec<u64> = (file..cells).step_by(files as usize).collect();

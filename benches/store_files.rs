@@ -15,8 +15,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use hblite::{
-    ColumnFamilyDescriptor, Compression, Connection, EngineOptions, Options, Scan, Table,
-    TableDescriptor,
+    ColumnFamilyDescriptor, Compression, Connection, Options, Scan, Table, TableDescriptor,
 };
 use support::{get_of, put_of};
 use tempfile::TempDir;
@@ -32,7 +31,7 @@ const TICK: Duration = Duration::from_millis(10);
 struct Mode {
     name: &'static str,
     are_files_mapped: bool,
-    block_cache_size_bytes: usize,
+    block_cache_size_bytes: u64,
 }
 
 const MODES: [Mode; 4] = [
@@ -84,13 +83,13 @@ impl Filled {
     }
 
     fn open(&self, mode: &Mode) -> Connection {
-        let engine = EngineOptions::default()
+        let engine = Options::new()
             .with_compaction_enabled(false)
             .with_split_enabled(false)
             .with_files_mapped(mode.are_files_mapped)
             .with_block_cache_size_bytes(mode.block_cache_size_bytes)
-            .with_scrub_period_ms(None);
-        Options::new().engine(engine).open(self.dir.path()).expect("a store")
+            .with_scrub_period(None);
+        engine.open(self.dir.path()).expect("a store")
     }
 
     fn bytes(&self) -> u64 {
@@ -165,9 +164,10 @@ fn median(mut work: impl FnMut()) -> Duration {
 fn idle() {
     const WATCHED: Duration = Duration::from_secs(10);
     let store = Filled::new(ROWS, Compression::None);
-    for (name, scrub_period_ms) in [("off", None), ("at 8 MiB/s", Some(1))] {
-        let engine = EngineOptions::default().with_scrub_period_ms(scrub_period_ms);
-        let connection = Options::new().engine(engine).open(store.dir.path()).expect("a store");
+    let without_pause = Some(Duration::from_millis(1));
+    for (name, scrub_period) in [("off", None), ("at 8 MiB/s", without_pause)] {
+        let engine = Options::new().with_scrub_period(scrub_period);
+        let connection = engine.open(store.dir.path()).expect("a store");
         let before = processor_time();
         std::thread::sleep(WATCHED);
         let used = processor_time() - before;

@@ -4,8 +4,8 @@
 //! cargo run --release --example regions -- --regions 10000 --dir DIR
 //! ```
 //!
-//! prints the table of `docs/scale.md`: a line for each step, with its seconds. Each step begins
-//! where the one before it ended, in one process.
+//! prints a line for each step, with its seconds. Each step begins where the last one ended, in one
+//! process.
 
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite_model::{
-    BackupReport, ColumnFamilyDescriptor, CompactRequest, FlushRequest, MergeKind,
-    NamespaceDescriptor, RegionInfo, RegionLocation, Result, ScrubStatus, SplitPoints, StoreStatus,
-    SystemTables, TableDescriptor, TableName, TableState,
+    BackupReport, ClusterServers, ColumnFamilyDescriptor, CompactRequest, CompactionState,
+    FlushRequest, MasterWork, MergeKind, NamespaceDescriptor, RegionInfo, RegionLocation, Result,
+    ScrubStatus, ServerWork, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor,
+    TableName, TableState,
 };
 
 use crate::backend::Backend;
@@ -30,21 +31,22 @@ impl Admin {
 
     /// Creates a table with one region.
     pub fn create_table(&self, table: &TableDescriptor) -> Result<()> {
-        self.create_table_with_splits(table, &[])
+        self.backend.create_table(table, &[])
     }
 
     /// Creates a table that is split at these keys.
     pub fn create_table_with_splits(
         &self,
         table: &TableDescriptor,
-        split_keys: &[Vec<u8>],
+        split_keys: &[impl AsRef<[u8]>],
     ) -> Result<()> {
-        self.backend.create_table(table, split_keys)
+        let split_keys: Vec<Vec<u8>> = split_keys.iter().map(|key| key.as_ref().to_vec()).collect();
+        self.backend.create_table(table, &split_keys)
     }
 
     /// Deletes a disabled table with everything in it.
-    pub fn drop_table(&self, table: impl IntoTableName) -> Result<()> {
-        self.backend.drop_table(&table.into_table_name()?)
+    pub fn delete_table(&self, table: impl IntoTableName) -> Result<()> {
+        self.backend.delete_table(&table.into_table_name()?)
     }
 
     /// Empties a disabled table and enables it.
@@ -116,8 +118,8 @@ impl Admin {
     }
 
     /// Deletes a family with its cells.
-    pub fn delete_family(&self, table: impl IntoTableName, family: &[u8]) -> Result<()> {
-        self.backend.delete_family(&table.into_table_name()?, family)
+    pub fn delete_family(&self, table: impl IntoTableName, family: impl AsRef<[u8]>) -> Result<()> {
+        self.backend.delete_family(&table.into_table_name()?, family.as_ref())
     }
 }
 
@@ -129,8 +131,12 @@ impl Admin {
     }
 
     /// The region that holds a row.
-    pub fn locate_region(&self, table: impl IntoTableName, row: &[u8]) -> Result<RegionLocation> {
-        self.backend.locate_region(&table.into_table_name()?, row)
+    pub fn locate_region(
+        &self,
+        table: impl IntoTableName,
+        row: impl AsRef<[u8]>,
+    ) -> Result<RegionLocation> {
+        self.backend.locate_region(&table.into_table_name()?, row.as_ref())
     }
 
     /// Splits the region that holds `split_key` at that key. Without a key, splits every region of
@@ -168,33 +174,33 @@ impl Admin {
     /// #     .with_family(ColumnFamilyDescriptor::new("f")))?;
     /// let admin = connection.admin();
     /// for region in admin.regions("t")? {
-    ///     admin.flush(FlushRequest::region(region.encoded_name()).with_family("f"))?;
+    ///     admin.flush(&FlushRequest::region(region.encoded_name()).with_family("f"))?;
     /// }
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn flush(&self, request: FlushRequest) -> Result<()> {
+    pub fn flush(&self, request: &FlushRequest) -> Result<()> {
         self.backend.flush(request)
     }
 
     /// Flushes a table: writes its cells in memory to files.
     pub fn flush_table(&self, table: impl IntoTableName) -> Result<()> {
-        self.flush(FlushRequest::table(table.into_table_name()?))
+        self.flush(&FlushRequest::table(table.into_table_name()?))
     }
 
     /// Merges files of a table or region, or of one family of it. Returns when that is done.
-    pub fn compact(&self, request: CompactRequest) -> Result<()> {
+    pub fn compact(&self, request: &CompactRequest) -> Result<()> {
         self.backend.compact(request)
     }
 
     /// Merges the files of a table that the policy chooses. Returns when that is done.
     pub fn compact_table(&self, table: impl IntoTableName) -> Result<()> {
-        self.compact(CompactRequest::table(table.into_table_name()?))
+        self.compact(&CompactRequest::table(table.into_table_name()?))
     }
 
     /// Merges all files of each store of a table, and drops deleted and expired cells. Returns
     /// when that is done.
     pub fn major_compact_table(&self, table: impl IntoTableName) -> Result<()> {
-        self.compact(CompactRequest::table(table.into_table_name()?).major())
+        self.compact(&CompactRequest::table(table.into_table_name()?).major())
     }
 
     /// Regions, requests, memory and files.
@@ -203,11 +209,61 @@ impl Admin {
     }
 }
 
+/// Background work.
+impl Admin {
+    /// Whether work of this kind is switched on.
+    ///
+    /// # Errors
+    /// `UnsupportedOperation` for [`Switch::Compaction`] of a cluster, whose servers have one each.
+    pub fn is_switched_on(&self, switch: Switch) -> Result<bool> {
+        self.backend.is_switched_on(switch)
+    }
+
+    /// Switches work of this kind on or off. Returns whether it was on. A store that is opened
+    /// again has all switches on.
+    pub fn set_switch(&self, switch: Switch, on: bool) -> Result<bool> {
+        self.backend.set_switch(switch, on)
+    }
+
+    /// The region servers.
+    pub fn servers(&self) -> Result<ClusterServers> {
+        self.backend.servers()
+    }
+
+    /// Has the master do some work. Returns whether it did.
+    pub fn run_on_master(&self, work: &MasterWork) -> Result<bool> {
+        self.backend.run_on_master(work)
+    }
+
+    /// Removes what splits and merges leave in hbase:meta. Returns how many regions that were.
+    pub fn run_catalog_janitor(&self) -> Result<u32> {
+        self.backend.run_catalog_janitor()
+    }
+
+    /// Has region servers do some work, all of them if none is named. Returns the result of each.
+    ///
+    /// # Errors
+    /// `IllegalArgument` for a name that is not `host,port,start code`; `Io` if there is no such
+    /// server.
+    pub fn run_on_servers(
+        &self,
+        servers: &[&str],
+        work: &ServerWork,
+    ) -> Result<Vec<(String, bool)>> {
+        self.backend.run_on_servers(servers, work)
+    }
+
+    /// Whether files of a table are being merged.
+    pub fn compaction_state(&self, table: impl IntoTableName) -> Result<CompactionState> {
+        self.backend.compaction_state(&table.into_table_name()?)
+    }
+}
+
 /// Verification.
 impl Admin {
     /// Reads every store file of the tables in service and verifies every block, at full speed,
     /// while reads and writes continue. The store also does this automatically, at a limited rate:
-    /// [`EngineOptions::scrub_period_ms`](crate::EngineOptions::scrub_period_ms).
+    /// [`Options::with_scrub_period`](crate::Options::with_scrub_period).
     ///
     /// # Errors
     /// `RegionServerStopped` if the store is closed. Damage is not an error: it is reported in the
@@ -248,8 +304,8 @@ impl Admin {
     }
 
     /// Deletes a namespace without tables.
-    pub fn drop_namespace(&self, name: &str) -> Result<()> {
-        self.backend.drop_namespace(name)
+    pub fn delete_namespace(&self, name: &str) -> Result<()> {
+        self.backend.delete_namespace(name)
     }
 
     /// The properties of a namespace.

@@ -24,13 +24,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hblite_engine::{FileNote, OpenReport, ReplayReport};
 use hblite_model::{
     Action, ActionResult, BackupReport, BulkLoadOptions, BulkLoadReport, CellRef, CheckAndMutate,
-    CheckAndMutateResult, ColumnFamilyDescriptor, CompactRequest, Error, Exception,
-    FailSafeSnapshot, FlushRequest, Get, MergeKind, Mutation, NamespaceDescriptor, Nonce,
-    RegionInfo, RegionLocation, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
-    SplitPoints, StoreStatus, SystemTables, TableDescriptor, TableName, TableState,
+    CheckAndMutateResult, ClusterServers, ColumnFamilyDescriptor, CompactRequest, CompactionState,
+    Error, Exception, FailSafeSnapshot, FlushRequest, Get, MasterWork, MergeKind, Mutation,
+    NamespaceDescriptor, Nonce, RegionInfo, RegionLocation, Result, RowMutations, RowResult, Scan,
+    ScanStep, ScrubStatus, ServerWork, SplitPoints, StoreStatus, Switch, SystemTables,
+    TableDescriptor, TableName, TableState,
 };
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
@@ -41,16 +41,13 @@ use crate::embedded_scanner::EmbeddedScanner;
 /// Errors carry HBase's exception class and message, whichever engine they come from.
 #[allow(missing_docs, reason = "each method is the one of the same name in Connection or Admin")]
 pub trait Backend: Any + Debug + Send + Sync {
-    fn table(&self, name: TableName) -> Arc<dyn TableBackend>;
+    fn table(self: Arc<Self>, name: TableName) -> Arc<dyn TableBackend>;
     fn now_millis(&self) -> i64;
     fn dir(&self) -> Option<&Path>;
-    fn recovery(&self) -> Option<&ReplayReport>;
-    fn open_report(&self) -> Option<&OpenReport>;
-    fn file_notes(&self) -> Vec<FileNote>;
     fn close(&self) -> Result<()>;
 
     fn create_table(&self, table: &TableDescriptor, split_keys: &[Vec<u8>]) -> Result<()>;
-    fn drop_table(&self, table: &TableName) -> Result<()>;
+    fn delete_table(&self, table: &TableName) -> Result<()>;
     fn truncate_table(&self, table: &TableName, splits: SplitPoints) -> Result<()>;
     fn enable_table(&self, table: &TableName) -> Result<()>;
     fn disable_table(&self, table: &TableName) -> Result<()>;
@@ -69,14 +66,22 @@ pub trait Backend: Any + Debug + Send + Sync {
     fn split_region(&self, region: &str, split_key: Option<&[u8]>) -> Result<()>;
     fn merge_regions(&self, regions: &[&str], kind: MergeKind) -> Result<()>;
     fn truncate_region(&self, region: &str) -> Result<()>;
-    fn flush(&self, request: FlushRequest) -> Result<()>;
-    fn compact(&self, request: CompactRequest) -> Result<()>;
+    fn flush(&self, request: &FlushRequest) -> Result<()>;
+    fn compact(&self, request: &CompactRequest) -> Result<()>;
     fn status(&self) -> Result<StoreStatus>;
     fn scrub(&self) -> Result<ScrubStatus>;
 
+    fn is_switched_on(&self, switch: Switch) -> Result<bool>;
+    fn set_switch(&self, switch: Switch, on: bool) -> Result<bool>;
+    fn servers(&self) -> Result<ClusterServers>;
+    fn run_on_master(&self, work: &MasterWork) -> Result<bool>;
+    fn run_catalog_janitor(&self) -> Result<u32>;
+    fn run_on_servers(&self, servers: &[&str], work: &ServerWork) -> Result<Vec<(String, bool)>>;
+    fn compaction_state(&self, table: &TableName) -> Result<CompactionState>;
+
     fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()>;
     fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()>;
-    fn drop_namespace(&self, name: &str) -> Result<()>;
+    fn delete_namespace(&self, name: &str) -> Result<()>;
     fn describe_namespace(&self, name: &str) -> Result<NamespaceDescriptor>;
     fn list_namespaces(&self) -> Result<Vec<NamespaceDescriptor>>;
     fn list_namespace_tables(&self, name: &str) -> Result<Vec<TableName>>;
@@ -138,7 +143,7 @@ pub trait TableBackend: Debug + Send + Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WriteBuffer {
     /// The size of the buffered cells, in bytes, at which they are sent.
-    pub size_max_bytes: usize,
+    pub size_max_bytes: u64,
     /// The age of the oldest write at which all are sent; `None` for no limit.
     pub age_max: Option<Duration>,
 }
@@ -174,11 +179,12 @@ pub trait ScannerBackend: Debug + Send {
 /// The embedded engine's scanner has a variant of its own, so that a loop over its cells compiles
 /// into the caller's: behind a trait object every cell would cost an indirect call.
 #[derive(Debug)]
+pub struct Rows(Scanner);
+
+#[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a scan is moved once, and its cells are hot")]
-pub enum Rows {
-    /// A scan of the embedded engine.
+enum Scanner {
     Embedded(EmbeddedScanner),
-    /// A scan of any other backend.
     Other(Box<dyn ScannerBackend>),
 }
 
@@ -195,10 +201,19 @@ pub fn unsupported(operation: &str, backend: &str) -> Error {
 }
 
 impl Rows {
+    /// The rows that a scanner returns.
+    pub fn new(scanner: Box<dyn ScannerBackend>) -> Self {
+        Self(Scanner::Other(scanner))
+    }
+
+    pub(crate) fn embedded(scanner: EmbeddedScanner) -> Self {
+        Self(Scanner::Embedded(scanner))
+    }
+
     pub(crate) fn next_row(&mut self, row: &mut RowResult) -> Result<bool> {
-        match self {
-            Self::Embedded(scanner) => scanner.now()?.next_row(row),
-            Self::Other(scanner) => scanner.next_row(row),
+        match &mut self.0 {
+            Scanner::Embedded(scanner) => scanner.now()?.next_row(row),
+            Scanner::Other(scanner) => scanner.next_row(row),
         }
     }
 
@@ -207,16 +222,16 @@ impl Rows {
         row: &mut RowResult,
         limit: Duration,
     ) -> Result<ScanStep> {
-        match self {
-            Self::Embedded(scanner) => scanner.now()?.next_row_within(row, limit),
-            Self::Other(scanner) => scanner.next_row_within(row, limit),
+        match &mut self.0 {
+            Scanner::Embedded(scanner) => scanner.now()?.next_row_within(row, limit),
+            Scanner::Other(scanner) => scanner.next_row_within(row, limit),
         }
     }
 
     pub(crate) fn for_each_cell(&mut self, mut visit: impl FnMut(&CellRef<'_>)) -> Result<()> {
-        match self {
-            Self::Embedded(scanner) => scanner.now()?.for_each_cell(visit),
-            Self::Other(scanner) => scanner.for_each_cell(&mut |cell| {
+        match &mut self.0 {
+            Scanner::Embedded(scanner) => scanner.now()?.for_each_cell(visit),
+            Scanner::Other(scanner) => scanner.for_each_cell(&mut |cell| {
                 visit(cell);
                 ControlFlow::Continue(())
             }),
@@ -227,9 +242,9 @@ impl Rows {
         &mut self,
         mut visit: impl FnMut(&CellRef<'_>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>> {
-        let scanner = match self {
-            Self::Embedded(scanner) => return scanner.now()?.try_for_each_cell(visit),
-            Self::Other(scanner) => scanner,
+        let scanner = match &mut self.0 {
+            Scanner::Embedded(scanner) => return scanner.now()?.try_for_each_cell(visit),
+            Scanner::Other(scanner) => scanner,
         };
         let mut end = ControlFlow::Continue(());
         scanner.for_each_cell(&mut |cell| {

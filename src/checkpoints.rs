@@ -1,7 +1,6 @@
 //! Checkpoints of a store, rewinds to them, forks of them, and the clock.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use hblite_engine::Timeline;
 use hblite_env::{ClockMode, Env};
@@ -60,7 +59,7 @@ impl Connection {
     /// # Errors
     /// `NotFound` if there is no checkpoint of this name.
     pub fn fork(&self, name: &str) -> Result<Self> {
-        Ok(Self::to_timeline(self.state_of("fork")?.fork(name)?))
+        Ok(Self::from_backend(self.state_of("fork")?.fork(name)?))
     }
 
     /// Removes a checkpoint; false if there is none of this name. Its forks are not affected.
@@ -115,7 +114,7 @@ impl Connection {
         self.state_of("clock")?.set_clock(mode)
     }
 
-    fn state_of(&self, operation: &str) -> Result<&Arc<Timeline>> {
+    fn state_of(&self, operation: &str) -> Result<&Timeline> {
         self.timeline().ok_or_else(|| unsupported(operation, "a connection to a cluster"))
     }
 }

@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_engine::{FileNote, OpenReport, ReplayReport, TableHandle, Timeline};
-use hblite_env::Clock as _;
+use hblite_engine::{TableHandle, Timeline};
+use hblite_env::Clock;
 use hblite_env::sync::RwLock;
 use hblite_model::{
     Action, ActionResult, BackupReport, BulkLoadOptions, BulkLoadReport, CheckAndMutate,
-    CheckAndMutateResult, ColumnFamilyDescriptor, CompactRequest, Durability, FailSafeSnapshot,
-    FlushRequest, Get, MergeKind, Mutation, NamespaceDescriptor, Nonce, RegionInfo, RegionLocation,
-    Result, RowMutations, RowResult, Scan, ScrubStatus, SplitPoints, StoreStatus, SystemTables,
-    TableDescriptor, TableName, TableState,
+    CheckAndMutateResult, ClusterServers, ColumnFamilyDescriptor, CompactRequest, CompactionKind,
+    CompactionState, Durability, Error, Exception, FailSafeSnapshot, FlushRequest, Get, MasterWork,
+    MergeKind, Mutation, NamespaceDescriptor, Nonce, RegionInfo, RegionLocation, Result,
+    RowMutations, RowResult, Scan, ScrubStatus, ServerWork, SplitPoints, StoreStatus, Switch,
+    SystemTables, TableDescriptor, TableName, TableState,
 };
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
@@ -19,172 +20,219 @@ use crate::backend::{Backend, Rows, TableBackend, WriteBuffer};
 use crate::embedded_scanner::EmbeddedScanner;
 
 /// A store that this process has open.
-#[derive(Debug)]
-pub(crate) struct Embedded(pub(crate) Arc<Timeline>);
-
-impl Backend for Embedded {
-    fn table(&self, name: TableName) -> Arc<dyn TableBackend> {
-        Arc::new(EmbeddedTable::new(&self.0, name))
+impl Backend for Timeline {
+    fn table(self: Arc<Self>, name: TableName) -> Arc<dyn TableBackend> {
+        Arc::new(EmbeddedTable::new(self, name))
     }
 
     fn now_millis(&self) -> i64 {
-        self.0.now_millis()
+        Clock::now_millis(self)
     }
 
     fn dir(&self) -> Option<&Path> {
-        Some(self.0.dir())
-    }
-
-    fn recovery(&self) -> Option<&ReplayReport> {
-        Some(self.0.recovery())
-    }
-
-    fn open_report(&self) -> Option<&OpenReport> {
-        Some(self.0.open_report())
-    }
-
-    fn file_notes(&self) -> Vec<FileNote> {
-        self.0.engine().file_notes()
+        Some(Self::dir(self))
     }
 
     fn close(&self) -> Result<()> {
-        self.0.close()
+        Self::close(self)
     }
 
     fn create_table(&self, table: &TableDescriptor, split_keys: &[Vec<u8>]) -> Result<()> {
-        self.0.engine().procedures().create_table(table, split_keys)
+        self.engine().procedures().create_table(table, split_keys)
     }
 
-    fn drop_table(&self, table: &TableName) -> Result<()> {
-        self.0.engine().procedures().drop_table(table)
+    fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.engine().procedures().drop_table(table)
     }
 
     fn truncate_table(&self, table: &TableName, splits: SplitPoints) -> Result<()> {
-        self.0.engine().procedures().truncate_table(table, splits)
+        self.engine().procedures().truncate_table(table, splits)
     }
 
     fn enable_table(&self, table: &TableName) -> Result<()> {
-        self.0.engine().procedures().enable_table(table)
+        self.engine().procedures().enable_table(table)
     }
 
     fn disable_table(&self, table: &TableName) -> Result<()> {
-        self.0.engine().procedures().disable_table(table)
+        self.engine().procedures().disable_table(table)
     }
 
     fn table_exists(&self, table: &TableName) -> Result<bool> {
-        Ok(self.0.engine().catalog().table_exists(table))
+        Ok(self.engine().catalog().table_exists(table))
     }
 
     fn table_state(&self, table: &TableName) -> Result<TableState> {
-        self.0.engine().catalog().table_state(table)
+        self.engine().catalog().table_state(table)
     }
 
     fn describe_table(&self, table: &TableName) -> Result<TableDescriptor> {
-        Ok(self.0.engine().catalog().descriptor(table)?.as_ref().clone())
+        Ok(self.engine().catalog().descriptor(table)?.as_ref().clone())
     }
 
     fn list_tables(&self, system: SystemTables) -> Result<Vec<TableDescriptor>> {
-        Ok(self.0.engine().catalog().list_tables(system))
+        Ok(self.engine().catalog().list_tables(system))
     }
 
     fn modify_table(&self, table: &TableDescriptor) -> Result<()> {
-        self.0.engine().procedures().modify_table(table)
+        self.engine().procedures().modify_table(table)
     }
 
     fn add_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
-        self.0.engine().procedures().add_family(table, family)
+        self.engine().procedures().add_family(table, family)
     }
 
     fn modify_family(&self, table: &TableName, family: &ColumnFamilyDescriptor) -> Result<()> {
-        self.0.engine().procedures().modify_family(table, family)
+        self.engine().procedures().modify_family(table, family)
     }
 
     fn delete_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
-        self.0.engine().procedures().delete_family(table, family)
+        self.engine().procedures().delete_family(table, family)
     }
 
     fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
-        Ok(self.0.engine().catalog().region_infos(table))
+        Ok(self.engine().catalog().region_infos(table))
     }
 
     fn locate_region(&self, table: &TableName, row: &[u8]) -> Result<RegionLocation> {
-        self.0.engine().catalog().locate_region(table, row)
+        self.engine().catalog().locate_region(table, row)
     }
 
     fn split_table(&self, table: &TableName, split_key: Option<&[u8]>) -> Result<()> {
-        self.0.engine().procedures().split_table(table, split_key)
+        self.engine().procedures().split_table(table, split_key)
     }
 
     fn split_region(&self, region: &str, split_key: Option<&[u8]>) -> Result<()> {
-        self.0.engine().procedures().split_region(region, split_key)
+        self.engine().procedures().split_region(region, split_key)
     }
 
     fn merge_regions(&self, regions: &[&str], kind: MergeKind) -> Result<()> {
-        self.0.engine().procedures().merge_regions(regions, kind)
+        self.engine().procedures().merge_regions(regions, kind)
     }
 
     fn truncate_region(&self, region: &str) -> Result<()> {
-        self.0.engine().procedures().truncate_region(region)
+        self.engine().procedures().truncate_region(region)
     }
 
-    fn flush(&self, request: FlushRequest) -> Result<()> {
-        self.0.engine().flush(request)
+    fn flush(&self, request: &FlushRequest) -> Result<()> {
+        self.engine().flush(request.clone())
     }
 
-    fn compact(&self, request: CompactRequest) -> Result<()> {
-        self.0.engine().compact(request)
+    fn compact(&self, request: &CompactRequest) -> Result<()> {
+        self.engine().compact(request.clone())
     }
 
     fn status(&self) -> Result<StoreStatus> {
-        self.0.engine().status()
+        self.engine().status()
     }
 
     fn scrub(&self) -> Result<ScrubStatus> {
-        self.0.engine().scrub()
+        self.engine().scrub()
+    }
+
+    fn is_switched_on(&self, switch: Switch) -> Result<bool> {
+        Ok(self.engine().switches().is_on(switch))
+    }
+
+    fn set_switch(&self, switch: Switch, on: bool) -> Result<bool> {
+        Ok(self.engine().switches().set(switch, on))
+    }
+
+    fn servers(&self) -> Result<ClusterServers> {
+        let mut servers = ClusterServers::default();
+        servers.live.push(self.engine().server_name()?);
+        Ok(servers)
+    }
+
+    fn run_on_master(&self, work: &MasterWork) -> Result<bool> {
+        // With one server there is nothing to balance. Files that are no longer needed are removed
+        // at once, and regions and files are compared when the store is opened.
+        let switches = |switch| self.engine().switches().is_on(switch);
+        Ok(match work {
+            MasterWork::Balance(_) => switches(Switch::Balancer),
+            MasterWork::Normalize { .. } => switches(Switch::Normalizer),
+            MasterWork::CleanerChore | MasterWork::HbckChore => true,
+        })
+    }
+
+    fn run_catalog_janitor(&self) -> Result<u32> {
+        self.engine().procedures().run_catalog_janitor()
+    }
+
+    fn run_on_servers(&self, servers: &[&str], work: &ServerWork) -> Result<Vec<(String, bool)>> {
+        let engine = self.engine();
+        let name = engine.server_name()?;
+        if let Some(other) = servers.iter().find(|server| **server != name) {
+            let message = format!("{other} is not a server of this store; its only one is {name}");
+            return Err(Error::new(Exception::Io, message));
+        }
+        let result = match work {
+            ServerWork::SwitchCompaction(on) => engine.switches().set(Switch::Compaction, *on),
+            ServerWork::Compact(kind) => {
+                for region in engine.online_regions() {
+                    let request = CompactRequest::region(region.info().encoded_name());
+                    engine.compact(match kind {
+                        CompactionKind::Major => request.major(),
+                        CompactionKind::Minor => request,
+                    })?;
+                }
+                true
+            }
+            ServerWork::RollWal => engine.roll_log().map(|()| true)?,
+            // Requested compactions do not queue, options are fixed, and slow calls are not kept.
+            ServerWork::ClearCompactionQueues(_) | ServerWork::UpdateConfiguration => true,
+            ServerWork::ClearSlowLog => false,
+        };
+        Ok(vec![(name, result)])
+    }
+
+    fn compaction_state(&self, table: &TableName) -> Result<CompactionState> {
+        // A requested compaction is done when its call returns.
+        self.engine().catalog().descriptor(table)?;
+        Ok(CompactionState::None)
     }
 
     fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
-        self.0.engine().procedures().create_namespace(namespace)
+        self.engine().procedures().create_namespace(namespace)
     }
 
     fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
-        self.0.engine().procedures().modify_namespace(namespace)
+        self.engine().procedures().modify_namespace(namespace)
     }
 
-    fn drop_namespace(&self, name: &str) -> Result<()> {
-        self.0.engine().procedures().drop_namespace(name)
+    fn delete_namespace(&self, name: &str) -> Result<()> {
+        self.engine().procedures().drop_namespace(name)
     }
 
     fn describe_namespace(&self, name: &str) -> Result<NamespaceDescriptor> {
-        self.0.engine().catalog().namespace(name)
+        self.engine().catalog().namespace(name)
     }
 
     fn list_namespaces(&self) -> Result<Vec<NamespaceDescriptor>> {
-        Ok(self.0.engine().catalog().namespaces())
+        Ok(self.engine().catalog().namespaces())
     }
 
     fn list_namespace_tables(&self, name: &str) -> Result<Vec<TableName>> {
-        self.0.engine().catalog().namespace_tables(name)
+        self.engine().catalog().namespace_tables(name)
     }
 
     fn snapshot(&self, name: &str, table: &TableName, options: &SnapshotOptions) -> Result<()> {
-        self.0.engine().procedures().snapshot(name, table, options)
+        self.engine().procedures().snapshot(name, table, options)
     }
 
     fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>> {
-        self.0.engine().procedures().list_snapshots()
+        self.engine().procedures().list_snapshots()
     }
 
     fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
-        self.0.engine().procedures().clone_snapshot(name, table, &Ok)
+        self.engine().procedures().clone_snapshot(name, table, &Ok)
     }
 
     fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
-        self.0.engine().procedures().restore_snapshot(name, fail_safe)
+        self.engine().procedures().restore_snapshot(name, fail_safe)
     }
 
     fn delete_snapshot(&self, name: &str) -> Result<()> {
-        self.0.engine().procedures().delete_snapshot(name)
+        self.engine().procedures().delete_snapshot(name)
     }
 
     fn bulk_load(
@@ -193,7 +241,7 @@ impl Backend for Embedded {
         folder: &Path,
         options: &BulkLoadOptions,
     ) -> Result<BulkLoadReport> {
-        self.0.engine().procedures().bulk_load(table, folder, &options.into())
+        self.engine().procedures().bulk_load(table, folder, &options.into())
     }
 
     fn bulk_load_region(
@@ -202,11 +250,11 @@ impl Backend for Embedded {
         files: &[(Vec<u8>, PathBuf)],
         options: &BulkLoadOptions,
     ) -> Result<bool> {
-        self.0.engine().procedures().bulk_load_region(region, files, &options.into())
+        self.engine().procedures().bulk_load_region(region, files, &options.into())
     }
 
     fn backup(&self, to: &Path) -> Result<BackupReport> {
-        self.0.engine().procedures().backup(to)
+        self.engine().procedures().backup(to)
     }
 }
 
@@ -224,9 +272,9 @@ struct EmbeddedTable {
 }
 
 impl EmbeddedTable {
-    fn new(timeline: &Arc<Timeline>, name: TableName) -> Self {
+    fn new(timeline: Arc<Timeline>, name: TableName) -> Self {
         let (generation, engine) = timeline.present();
-        let (timeline, first) = (Arc::clone(timeline), engine.table(name));
+        let first = engine.table(name);
         Self { timeline, generation, first, latest: RwLock::default() }
     }
 
@@ -286,7 +334,7 @@ impl TableBackend for EmbeddedTable {
             }
         };
         let timeline = Arc::clone(&self.timeline);
-        Ok(Rows::Embedded(EmbeddedScanner::new(scanner, timeline, generation)))
+        Ok(Rows::embedded(EmbeddedScanner::new(scanner, timeline, generation)))
     }
 
     fn mutate(&self, mutation: &Mutation) -> Result<()> {

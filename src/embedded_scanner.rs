@@ -12,7 +12,7 @@ use hblite_model::{Error, Exception, Result};
 
 /// A scan of a store that can be rewound.
 #[derive(Debug)]
-pub struct EmbeddedScanner {
+pub(crate) struct EmbeddedScanner {
     scanner: TableScanner,
     timeline: Arc<Timeline>,
     /// The generation of the store that the scan reads.

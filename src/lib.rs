@@ -61,6 +61,7 @@ mod cluster;
 mod connection;
 mod embedded;
 mod embedded_scanner;
+mod options;
 mod result_scanner;
 mod snapshot;
 mod table;
@@ -71,30 +72,30 @@ pub use buffered_mutator::{BufferedMutator, FailedMutation, FailedMutations};
 #[cfg(feature = "cluster")]
 pub use cluster::{ClusterOptions, connect};
 pub use connection::{
-    Connection, Options, add_client_scanners, backup, check, check_with_progress, clean,
-    embedded_engine, embedded_timeline, export_snapshot, import_snapshot, open, open_in_memory,
+    Connection, backup, check, check_with_progress, clean, export_snapshot, import_snapshot,
 };
 #[cfg(feature = "cluster")]
 pub use hblite_client::{CallMetrics, ClientMetrics, Latencies};
 pub use hblite_engine::{
-    CatalogRebuild, CheckProgress, CheckReport, Cleaned, ClientScanners, EngineOptions, FileNote,
-    Finding, FindingKind, KeySample, KeySamples, Moved, OpenReport, ReplayReport, Salvaged,
-    StoreId, TornTail, UnclosedLog, WalOptions,
+    CatalogRebuild, CheckProgress, CheckReport, Cleaned, ClientScanners, FileNote, Finding,
+    FindingKind, KeySample, KeySamples, Moved, OpenReport, ReplayReport, Salvaged, StoreId,
+    TornTail, UnclosedLog,
 };
 pub use hblite_env::{Clock, ClockMode, Env, ManualClock, SystemClock};
 pub use hblite_model::{
     Action, ActionResult, Append, BackupReport, BloomType, BulkLoadOptions, BulkLoadReport, Cell,
-    CellBuffer, CellRef, CellType, CheckAndMutate, CheckAndMutateResult, ColumnFamilyDescriptor,
-    ColumnSelection, CompactRequest, CompactionKind, Compression, Condition, Consistency,
-    DamagedFile, DataBlockEncoding, Delete, Direction, Durability, Error, ErrorKind, Exception,
-    FailSafeSnapshot, FileTransfer, FlushRequest, FromValue, Get, Increment, IntoValue,
-    KeepDeletedCells, LATEST_TIMESTAMP, MergeKind, Mutation, MutationKind, NamespaceDescriptor,
-    Nonce, Put, Qualifiers, RegionInfo, RegionLoad, RegionLocation, RegionLocator, RegionStatus,
-    RequestTarget, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
-    SnapshotDescription, SnapshotKind, SnapshotOptions, SplitPoints, StoreStatus, SystemTables,
-    TableDescriptor, TableName, TableState, TimeRange, bytes, descriptor, filter, region_split,
-    row_bound,
+    CellBuffer, CellRef, CellType, CheckAndMutate, CheckAndMutateResult, ClusterServers,
+    ColumnFamilyDescriptor, ColumnSelection, CompactRequest, CompactionKind, CompactionState,
+    Compression, Condition, Consistency, DamagedFile, DataBlockEncoding, Delete, Direction,
+    Durability, Error, ErrorKind, Exception, FailSafeSnapshot, FileTransfer, FlushRequest,
+    FromValue, Get, Increment, IntoValue, KeepDeletedCells, LATEST_TIMESTAMP, MasterWork,
+    MergeKind, Mutation, MutationKind, NamespaceDescriptor, Nonce, Put, Qualifiers, RegionInfo,
+    RegionLoad, RegionLocation, RegionLocator, RegionStatus, RequestTarget, Result, RowMutations,
+    RowResult, Scan, ScanStep, ScrubStatus, ServerWork, SnapshotDescription, SnapshotKind,
+    SnapshotOptions, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor, TableName,
+    TableState, TimeRange, bytes, descriptor, filter, region_split, row_bound,
 };
+pub use options::{Options, open, open_in_memory};
 pub use result_scanner::ResultScanner;
 pub use table::{Once, Table};
 pub use table_name::IntoTableName;
@@ -108,6 +109,11 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/data-model.md")]
 struct DataModel;
+
+/// Runs the examples of the document.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/embedding.md")]
+struct Embedding;
 
 /// Compiles the examples of the document.
 #[cfg(doctest)]

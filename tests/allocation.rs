@@ -12,15 +12,12 @@ mod allocator;
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use hblite::{
-    ColumnFamilyDescriptor, EngineOptions, Get, Options, Put, Result, SnapshotOptions,
-    TableDescriptor,
-};
+use hblite::{ColumnFamilyDescriptor, Get, Options, Put, Result, SnapshotOptions, TableDescriptor};
 
 const HUGE: u64 = 1 << 40;
 
 fn options() -> Options {
-    Options::new().engine(EngineOptions::default().with_compaction_enabled(false))
+    Options::new().with_compaction_enabled(false)
 }
 
 /// A closed store with a reference, a snapshot and a manifest.
@@ -61,7 +58,7 @@ fn is_whole(dir: &Path) -> Result<bool> {
     let admin = connection.admin();
     admin.clone_snapshot("s", "clone")?;
     admin.disable_table("clone")?;
-    admin.drop_table("clone")?;
+    admin.delete_table("clone")?;
     Ok(admin.list_snapshots()?.len() == 1)
 }
 

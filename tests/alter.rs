@@ -1,19 +1,17 @@
 //! Settings that are altered on a running table: they apply to every file that is written from then
 //! on, and earlier files remain readable.
 
-mod testkit;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite::{
-    BloomType, ColumnFamilyDescriptor, Compression, Connection, DataBlockEncoding, EngineOptions,
-    Get, ManualClock, Options, Put, Result, Scan, TableDescriptor,
+    BloomType, ColumnFamilyDescriptor, Compression, Connection, DataBlockEncoding, Get,
+    ManualClock, Options, Put, Result, Scan, TableDescriptor,
 };
 use hblite_env::MemFileSystem;
 use hblite_hfile::HFileReader;
 
-use testkit::{STORE, env, files_below, name};
+use crate::testkit::{STORE, env, files_below, name};
 
 const ROWS: usize = 2_000;
 
@@ -27,9 +25,8 @@ impl Store {
     fn new(family: ColumnFamilyDescriptor) -> Self {
         let (fs, clock) = (MemFileSystem::new(), Arc::new(ManualClock::new(1_700_000_000_000)));
         let env = env(fs.clone()).with_clock(clock.clone());
-        let engine = EngineOptions::default().with_compaction_enabled(false);
-        let connection =
-            Options::new().engine(engine).env(env).open(STORE).expect("an empty store");
+        let engine = Options::new().with_compaction_enabled(false);
+        let connection = engine.with_env(env).open(STORE).expect("an empty store");
         let table = TableDescriptor::new(name("t")).with_family(family);
         connection.admin().create_table(&table).expect("a new table");
         Self { fs, clock, connection }
@@ -72,7 +69,7 @@ impl Store {
         }
         let mut versions = 0;
         for number in (0..ROWS).step_by(97) {
-            let found = table.get(&Get::new(row(number)).with_versions(i32::MAX));
+            let found = table.get(&Get::new(row(number)).with_all_versions());
             versions = found.expect("nothing is damaged").len();
         }
         versions

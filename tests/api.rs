@@ -7,9 +7,9 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use hblite::{
-    Action, Append, BufferedMutator, CheckAndMutate, ColumnFamilyDescriptor, Connection,
-    EngineOptions, Error, ErrorKind, Exception, FailedMutations, Get, Increment, Options, Put,
-    RowMutations, Scan, Table, TableDescriptor,
+    Action, Append, BufferedMutator, CheckAndMutate, ColumnFamilyDescriptor, Connection, Error,
+    ErrorKind, Exception, FailedMutations, Get, Increment, Options, Put, RowMutations, Scan, Table,
+    TableDescriptor,
 };
 
 fn table_with(connection: &Connection, splits: &[&str]) -> Table {
@@ -45,6 +45,49 @@ fn many_gets_give_their_rows_in_order() {
     let missing = Get::new("a").with_family("none");
     let error = table.get_all(&[Get::new("a"), missing]).unwrap_err();
     assert_eq!(error.exception(), Exception::NoSuchColumnFamily);
+    // The table's settings, which are in HBase's message, are left out.
+    let class = error.exception().class_name();
+    let shown = format!("not found: table t has no column family none ({class})");
+    assert_eq!(error.to_string(), shown);
+    assert!(error.message().contains("VERSIONS => '3'"), "{}", error.message());
+}
+
+/// Pages of two rows, each beginning after the last row of the page before.
+fn pages(table: &Table, scan: &Scan) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    loop {
+        let page = match found.last() {
+            Some(last) => scan.clone().with_start_row_exclusive(last),
+            None => scan.clone(),
+        };
+        let page = table.scan(&page.with_limit(2)).expect("a scan");
+        let before = found.len();
+        let text = |row: &[u8]| String::from_utf8_lossy(row).into_owned();
+        found.extend(page.map(|row| text(row.expect("a row").row())));
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+#[test]
+fn rows_with_a_prefix_come_in_both_directions_over_regions() {
+    let connection = hblite::open_in_memory().unwrap();
+    let table = table_with(&connection, &["b3", "b5", "c"]);
+    let all = ["a", "b", "b1", "b3", "b4", "b5", "b9", "c", "c1"];
+    table.put_all(&all.map(|row| put(row, "v"))).unwrap();
+    let there = &all[1..7];
+    let back: Vec<&str> = there.iter().rev().copied().collect();
+    let scan = Scan::new().with_prefix("b");
+    assert_eq!(pages(&table, &scan), there);
+    assert_eq!(pages(&table, &scan.clone().with_reversed(true)), back);
+    let from = Scan::new().with_reversed(true).with_start_row("b4").with_prefix("b");
+    assert_eq!(pages(&table, &from), back[2..]);
+    let until = scan.clone().with_reversed(true).with_stop_row("b3");
+    assert_eq!(pages(&table, &until), back[..3]);
+    let error = table.scan(&scan.with_start_row("c")).map(drop).unwrap_err();
+    assert_eq!(error.exception(), Exception::IllegalArgument);
+    assert_eq!(pages(&table, &Scan::new().with_prefix("d").with_reversed(true)), [""; 0]);
 }
 
 #[test]
@@ -262,16 +305,16 @@ fn exists_reads_no_more_of_a_row_than_its_first_cell() {
 }
 
 #[test]
-fn the_order_of_options_does_not_matter() {
+fn a_store_that_is_missing_or_only_read_is_not_changed() {
     let dir = tempfile::tempdir().unwrap();
     let missing = dir.path().join("missing");
-    let options = Options::new().create_if_missing(false).engine(EngineOptions::default());
+    let options = Options::new().with_create_if_missing(false);
     let error = options.open(&missing).unwrap_err();
     assert!(error.message().ends_with("missing: no store is there"), "{error}");
     assert!(!missing.exists());
 
     hblite::open(dir.path()).unwrap().close().unwrap();
-    let options = Options::new().read_only(true).engine(EngineOptions::default());
+    let options = Options::new().with_read_only(true);
     let reader = options.open(dir.path()).unwrap();
     let table =
         TableDescriptor::new("t".parse().unwrap()).with_family(ColumnFamilyDescriptor::new("f"));

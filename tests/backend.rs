@@ -15,12 +15,12 @@ use std::time::Duration;
 use hblite::backend::{Backend, Rows, ScannerBackend, TableBackend, WriteBuffer, unsupported};
 use hblite::{
     Action, ActionResult, BackupReport, BulkLoadOptions, BulkLoadReport, CellRef, CheckAndMutate,
-    CheckAndMutateResult, ColumnFamilyDescriptor, CompactRequest, Connection, Delete, Error,
-    ErrorKind, Exception, FailSafeSnapshot, FileNote, FlushRequest, Get, Increment, MergeKind,
-    Mutation, MutationKind, NamespaceDescriptor, Nonce, OpenReport, Put, RegionInfo,
-    RegionLocation, ReplayReport, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
-    SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus, SystemTables, TableDescriptor,
-    TableName, TableState,
+    CheckAndMutateResult, ClusterServers, ColumnFamilyDescriptor, CompactRequest, CompactionState,
+    Connection, Delete, Error, ErrorKind, Exception, FailSafeSnapshot, FlushRequest, Get,
+    Increment, MasterWork, MergeKind, Mutation, MutationKind, NamespaceDescriptor, Nonce, Put,
+    RegionInfo, RegionLocation, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
+    ServerWork, SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus, Switch,
+    SystemTables, TableDescriptor, TableName, TableState,
 };
 
 /// A call, and its answer.
@@ -81,8 +81,8 @@ macro_rules! taped {
 }
 
 impl Backend for Tape {
-    fn table(&self, name: TableName) -> Arc<dyn TableBackend> {
-        Arc::new(TapedTable { tape: self.clone(), name })
+    fn table(self: Arc<Self>, name: TableName) -> Arc<dyn TableBackend> {
+        Arc::new(TapedTable { tape: Self::clone(&self), name })
     }
 
     fn now_millis(&self) -> i64 {
@@ -91,18 +91,6 @@ impl Backend for Tape {
 
     fn dir(&self) -> Option<&Path> {
         None
-    }
-
-    fn recovery(&self) -> Option<&ReplayReport> {
-        None
-    }
-
-    fn open_report(&self) -> Option<&OpenReport> {
-        None
-    }
-
-    fn file_notes(&self) -> Vec<FileNote> {
-        Vec::new()
     }
 
     fn close(&self) -> Result<()> {
@@ -131,7 +119,7 @@ impl Backend for Tape {
     }
 
     taped! {
-        drop_table(table: &TableName) -> ();
+        delete_table(table: &TableName) -> ();
         truncate_table(table: &TableName, splits: SplitPoints) -> ();
         enable_table(table: &TableName) -> ();
         disable_table(table: &TableName) -> ();
@@ -147,12 +135,19 @@ impl Backend for Tape {
         split_region(region: &str, split_key: Option<&[u8]>) -> ();
         merge_regions(regions: &[&str], kind: MergeKind) -> ();
         truncate_region(region: &str) -> ();
-        flush(request: FlushRequest) -> ();
-        compact(request: CompactRequest) -> ();
+        is_switched_on(switch: Switch) -> bool;
+        set_switch(switch: Switch, on: bool) -> bool;
+        servers() -> ClusterServers;
+        run_on_master(work: &MasterWork) -> bool;
+        run_catalog_janitor() -> u32;
+        run_on_servers(servers: &[&str], work: &ServerWork) -> Vec<(String, bool)>;
+        compaction_state(table: &TableName) -> CompactionState;
+        flush(request: &FlushRequest) -> ();
+        compact(request: &CompactRequest) -> ();
         status() -> StoreStatus;
         create_namespace(namespace: &NamespaceDescriptor) -> ();
         modify_namespace(namespace: &NamespaceDescriptor) -> ();
-        drop_namespace(name: &str) -> ();
+        delete_namespace(name: &str) -> ();
         describe_namespace(name: &str) -> NamespaceDescriptor;
         list_namespaces() -> Vec<NamespaceDescriptor>;
         list_namespace_tables(name: &str) -> Vec<TableName>;
@@ -208,7 +203,7 @@ impl TableBackend for TapedTable {
     fn scan(&self, scan: &Scan) -> Result<Rows> {
         let rows: Vec<RowResult> =
             self.answer(format!("{scan:?}"), |table| table.scan(scan)?.collect())?;
-        Ok(Rows::Other(Box::new(TapedRows(rows.into()))))
+        Ok(Rows::new(Box::new(TapedRows(rows.into()))))
     }
 
     fn mutate(&self, mutation: &Mutation) -> Result<()> {
@@ -322,7 +317,7 @@ fn program(connection: &Connection) -> Result<Vec<String>> {
     let missing = connection.table("no")?.get(&Get::new("r")).expect_err("there is no such table");
     log.push(format!("{:?} {}", missing.exception(), missing.message()));
     admin.disable_table("t")?;
-    admin.drop_table("t")?;
+    admin.delete_table("t")?;
     log.push(format!("{}", admin.list_tables(SystemTables::Exclude)?.len()));
     Ok(log)
 }
@@ -335,12 +330,12 @@ fn a_program_runs_unchanged_on_another_backend() {
     let takes = Arc::new(Mutex::new(VecDeque::new()));
     let fresh = hblite::open_in_memory().unwrap();
     let recorder = Tape { store: Some(fresh), takes: Arc::clone(&takes) };
-    let recorded = program(&Connection::to_backend(Arc::new(recorder))).unwrap();
+    let recorded = program(&Connection::from_backend(Arc::new(recorder))).unwrap();
     assert_eq!(recorded, directly);
     assert!(takes.lock().unwrap().len() > 20);
 
     let player = Tape { store: None, takes: Arc::clone(&takes) };
-    let connection = Connection::to_backend(Arc::new(player));
+    let connection = Connection::from_backend(Arc::new(player));
     assert_eq!(program(&connection).unwrap(), directly);
     assert!(takes.lock().unwrap().is_empty(), "the same calls, and no others");
 }
@@ -348,7 +343,7 @@ fn a_program_runs_unchanged_on_another_backend() {
 #[test]
 fn what_a_backend_cannot_do_is_an_error_that_names_it() {
     let tape = Tape { store: None, takes: Arc::default() };
-    let connection = Connection::to_backend(Arc::new(tape));
+    let connection = Connection::from_backend(Arc::new(tape));
     let error = connection.admin().backup("/anywhere").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     assert_eq!(error.message(), "a tape does not support backup");
@@ -359,9 +354,9 @@ fn what_a_backend_cannot_do_is_an_error_that_names_it() {
 #[test]
 fn only_an_embedded_store_has_a_directory_and_a_recovery() {
     let tape = Tape { store: None, takes: Arc::default() };
-    let connection = Connection::to_backend(Arc::new(tape));
+    let connection = Connection::from_backend(Arc::new(tape));
     assert!(connection.dir().is_none() && connection.recovery().is_none());
-    assert!(hblite::embedded_engine(&connection).is_none());
+    assert!(connection.backend_as::<hblite_engine::Timeline>().is_none());
     let embedded = hblite::open_in_memory().unwrap();
     assert!(embedded.dir().is_some() && embedded.recovery().is_some());
 }

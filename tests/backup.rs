@@ -5,16 +5,12 @@
 //! number, at least up to the one that was acknowledged before the backup began, and no partial
 //! row.
 
-mod testkit;
-
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use hblite::{
-    ColumnFamilyDescriptor, Connection, EngineOptions, Options, Put, Result, Scan, TableDescriptor,
-};
+use hblite::{ColumnFamilyDescriptor, Connection, Options, Put, Result, Scan, TableDescriptor};
 
-use testkit::name;
+use crate::testkit::{self, name};
 
 const WRITERS: usize = 2;
 const BACKUPS: usize = 6;
@@ -27,11 +23,10 @@ fn row_name(writer: usize, number: u64) -> String {
 }
 
 fn options() -> Options {
-    let mut engine = EngineOptions::default()
+    Options::new()
         .with_memstore_flush_size_bytes(128 * 1024)
-        .with_region_split_first_size_bytes(Some(512 * 1024));
-    engine.wal.roll_size_bytes = 64 * 1024;
-    Options::new().engine(engine)
+        .with_region_split_first_size_bytes(Some(512 * 1024))
+        .with_wal_roll_size_bytes(64 * 1024)
 }
 
 fn write_rows(

@@ -1,16 +1,14 @@
 //! Batches of puts over many regions: the log is written once, each region fails by itself, and
 //! batches, counters, flushes, splits and merges never wait for each other in a circle.
 
-mod testkit;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hblite::{Connection, EngineOptions, ErrorKind, MergeKind, Put, Scan, Table};
+use hblite::{Connection, ErrorKind, MergeKind, Options, Put, Scan, Table};
 use hblite_env::{Fault, FaultFileSystem, MemFileSystem, Operation, Random as _, SeededRandom};
 
-use testkit::{descriptor, name};
+use crate::testkit::{self, descriptor, name};
 
 const REGIONS: usize = 40;
 
@@ -104,8 +102,17 @@ fn one_region_that_refuses_leaves_the_others_written_and_is_the_first_error() {
 /// Every thread writes to all regions at once, in an order of its own. A circle of threads that
 /// wait for each other would end in the time limit.
 #[test]
+fn a_batch_of_which_no_row_has_a_region_is_refused() {
+    let (_, connection) = open();
+    let table = create(&connection);
+    connection.admin().disable_table("t").expect("disabled");
+    let error = table.put_all(&puts("late")).expect_err("the table is disabled");
+    assert_eq!(error.exception(), hblite::Exception::TableNotEnabled, "{error}");
+}
+
+#[test]
 fn batches_counters_and_the_stores_own_work_go_on() {
-    let engine = EngineOptions::default().with_memstore_flush_size_bytes(64 << 10);
+    let engine = Options::new().with_memstore_flush_size_bytes(64 << 10);
     let connection = testkit::open(MemFileSystem::new(), engine).expect("an empty directory");
     let table = create(&connection);
     let (is_over, deadline) = (AtomicBool::new(false), Instant::now() + Duration::from_secs(3));

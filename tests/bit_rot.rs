@@ -5,8 +5,6 @@
 //! in place. Every operation that copies the file must fail with its path and the block's offset,
 //! and must leave it as it is. When the byte is flipped back, all of them succeed.
 
-mod testkit;
-
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -14,12 +12,12 @@ use std::time::{Duration, Instant};
 
 use hblite::{
     Admin, BulkLoadOptions, ColumnFamilyDescriptor, Compression, Connection, DataBlockEncoding,
-    EngineOptions, Error, ErrorKind, Options, Put, Result, Scan, ScrubStatus, SnapshotOptions,
-    TableDescriptor, TableName,
+    Error, ErrorKind, Options, Put, Result, Scan, ScrubStatus, SnapshotOptions, TableDescriptor,
+    TableName,
 };
 use hblite_hfile::{BlockType, HFileReader};
 
-use testkit::{name, store_files};
+use crate::testkit::{name, store_files};
 
 const ROWS: u32 = 120;
 const TRAILER_SIZE: u64 = 4096;
@@ -39,9 +37,7 @@ const CLASSES: [(Compression, DataBlockEncoding); 10] = [
 ];
 
 fn options(are_files_mapped: bool) -> Options {
-    Options::new().engine(
-        EngineOptions::default().with_compaction_enabled(false).with_files_mapped(are_files_mapped),
-    )
+    Options::new().with_compaction_enabled(false).with_files_mapped(are_files_mapped)
 }
 
 /// A table with one file, all of which was read.
@@ -291,8 +287,8 @@ fn path_end(path: &Path) -> u64 {
 fn damage_is_found_in_the_background() -> Result<()> {
     let scratch = tempfile::tempdir().expect("a directory");
     let dir = scratch.path().join("store");
-    let engine = EngineOptions::default().with_scrub_period_ms(20);
-    let connection = Options::new().engine(engine).open(&dir)?;
+    let engine = Options::new().with_scrub_period(Duration::from_millis(20));
+    let connection = engine.open(&dir)?;
     let table = create(&connection, 0)?;
     let path = store_file(&dir, &table);
     let place = &places(&path)[1];
@@ -322,9 +318,10 @@ fn damage_is_found_in_the_background() -> Result<()> {
 #[test]
 fn closing_ends_a_round() -> Result<()> {
     let scratch = tempfile::tempdir().expect("a directory");
-    let engine =
-        EngineOptions::default().with_scrub_period_ms(1).with_scrub_bytes_per_second_max(1);
-    let connection = Options::new().engine(engine).open(scratch.path().join("store"))?;
+    let engine = Options::new()
+        .with_scrub_period(Duration::from_millis(1))
+        .with_scrub_bytes_per_second_max(1);
+    let connection = engine.open(scratch.path().join("store"))?;
     create(&connection, 0)?;
     let begun = Instant::now();
     connection.close()?;

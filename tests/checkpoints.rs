@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, Delete, EngineOptions, Increment, NamespaceDescriptor,
-    Options, Put, Result, Scan, SnapshotOptions, SplitPoints, SystemTables, TableDescriptor,
-    TableName,
+    ColumnFamilyDescriptor, Connection, Delete, Increment, NamespaceDescriptor, Options, Put,
+    Result, Scan, SnapshotOptions, SplitPoints, SystemTables, TableDescriptor, TableName,
 };
 use hblite_env::{Random as _, SeededRandom};
 
@@ -42,7 +41,10 @@ fn picture(connection: &Connection) -> Result<String> {
         }
     }
     // Counters of requests and memory differ; ids of the latest writes do not.
-    let engine = hblite::embedded_engine(connection).expect("an embedded store");
+    let engine = connection
+        .backend_as::<hblite_engine::Timeline>()
+        .map(|timeline| timeline.engine())
+        .expect("an embedded store");
     let mut ids: Vec<String> = Vec::new();
     for region in engine.online_regions() {
         if !region.info().table().is_system() {
@@ -84,7 +86,7 @@ impl World {
             1 => admin.create_namespace(&NamespaceDescriptor::new("n")),
             2 if self.below(3) == 0 => {
                 admin.disable_table(&name)?;
-                admin.drop_table(&name)
+                admin.delete_table(&name)
             }
             3 => admin.split_table(&name, Some(row.as_bytes())),
             4 => admin.flush_table(&name),
@@ -112,7 +114,7 @@ impl World {
 
 /// Nothing is compacted unless a step says so: a raw scan shows it.
 fn options() -> Options {
-    Options::new().engine(EngineOptions::default().with_compaction_enabled(false))
+    Options::new().with_compaction_enabled(false)
 }
 
 fn run(connection: &Connection, seed: u64, rounds: usize) -> Result<()> {

@@ -5,15 +5,14 @@
 //! snapshots, kills and opens. Cells keep the timestamps that they got; rows are unique, so that no
 //! timestamp hides another.
 
-mod testkit;
-
 use std::sync::Arc;
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, EngineOptions, ManualClock, Options, Put, Result, Scan,
-    SnapshotOptions,
+    ColumnFamilyDescriptor, Connection, ManualClock, Options, Put, Result, Scan, SnapshotOptions,
 };
 use hblite_env::CrashFileSystem;
+
+use crate::testkit;
 
 const YEAR_MS: i64 = 365 * 24 * 3_600_000;
 const NOW_MS: i64 = 1_700_000_000_000;
@@ -21,10 +20,9 @@ const NOW_MS: i64 = 1_700_000_000_000;
 const JUMPS: [i64; 8] = [0, -10, 30, -50, 1, -1, 200, 0];
 
 fn open(fs: &CrashFileSystem, clock: &Arc<ManualClock>) -> Result<Connection> {
-    let mut engine = EngineOptions::default().with_flush_on_close(false);
-    engine.wal.roll_size_bytes = 1 << 10;
+    let engine = Options::new().with_flush_on_close(false).with_wal_roll_size_bytes(1 << 10);
     let env = testkit::env(fs.clone()).with_clock(clock.clone());
-    Options::new().engine(engine).env(env).open(testkit::STORE)
+    engine.with_env(env).open(testkit::STORE)
 }
 
 fn rows(connection: &Connection, table: &str) -> Result<Vec<Vec<u8>>> {
@@ -72,7 +70,7 @@ fn a_clock_that_jumps_loses_nothing() -> Result<()> {
         connection.admin().clone_snapshot(&format!("s{turn}"), "clone")?;
         assert_eq!(rows(&connection, "clone")?, at_snapshot, "turn {turn}, the snapshot");
         connection.admin().disable_table("clone")?;
-        connection.admin().drop_table("clone")?;
+        connection.admin().delete_table("clone")?;
         let tables = connection.admin().list_tables(hblite::SystemTables::Exclude)?;
         assert_eq!(tables.len(), turn + 2, "turn {turn}");
     }

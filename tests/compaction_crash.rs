@@ -9,8 +9,6 @@
 //! A compaction's error says which step the cut fell into; the test fails if one of [`STEPS`] was
 //! never cut.
 
-mod testkit;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -19,7 +17,7 @@ use hblite::{
 };
 use hblite_env::{CrashFileSystem, FileSystem};
 
-use testkit::{cuts, durable_put, name};
+use crate::testkit::{self, cuts, durable_put, name};
 
 const FAMILIES: [&str; 2] = ["a", "b"];
 

@@ -4,18 +4,16 @@
 //! seen with two numbers was torn. Counters must end at the number of increments. Meanwhile another
 //! thread flushes, compacts, splits and alters.
 
-mod testkit;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hblite::{
-    CheckAndMutate, ColumnFamilyDescriptor, Connection, EngineOptions, Get, MergeKind, Options,
-    Put, Result, RowResult, Scan, TableDescriptor,
+    CheckAndMutate, ColumnFamilyDescriptor, Connection, Get, MergeKind, Options, Put, Result,
+    RowResult, Scan, TableDescriptor,
 };
 use hblite_env::{Random as _, SeededRandom};
 
-use testkit::name;
+use crate::testkit::name;
 
 const COLUMNS: [(&str, &str); 4] = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")];
 const ROWS: u64 = 400;
@@ -137,10 +135,10 @@ fn stir(connection: &Connection, is_over: &AtomicBool) -> Result<[u64; 3]> {
 #[test]
 fn rows_stay_whole_and_counters_count_under_everything_at_once() {
     let dir = tempfile::tempdir().expect("a temporary directory can be made");
-    let engine = EngineOptions::default()
+    let engine = Options::new()
         .with_memstore_flush_size_bytes(128 * 1024)
         .with_compaction_small_file_bytes(32 * 1024);
-    let options = Options::new().engine(engine);
+    let options = engine;
     let connection = options.clone().open(dir.path()).expect("an empty directory opens");
     let table = TableDescriptor::new(name("t"))
         .with_family(ColumnFamilyDescriptor::new("a"))

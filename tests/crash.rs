@@ -16,14 +16,13 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, EngineOptions, Get, Options, Put, Result, Scan, Table,
-    TableDescriptor,
+    ColumnFamilyDescriptor, Connection, Get, Options, Put, Result, Scan, Table, TableDescriptor,
 };
 use hblite_env::{Random as _, SeededRandom};
 
 const CHILD_DIR: &str = "HBLITE_CRASH_CHILD_DIR";
 const CHILD_ROUND: &str = "HBLITE_CRASH_CHILD_ROUND";
-const ROUNDS_DEFAULT: u64 = 200;
+const ROUNDS_DEFAULT: u64 = 50;
 const SIGKILL: i32 = 9;
 const WRITERS: u64 = 4;
 const COLUMNS: [(&str, &str); 4] = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "z")];
@@ -43,12 +42,12 @@ fn main() -> ExitCode {
 }
 
 fn open(dir: &Path) -> Result<Connection> {
-    let mut engine = EngineOptions::default()
+    let engine = Options::new()
         .with_flush_on_close(false)
         .with_memstore_flush_size_bytes(256 * 1024)
-        .with_compaction_small_file_bytes(64 * 1024);
-    engine.wal.roll_size_bytes = 128 * 1024;
-    Options::new().engine(engine).open(dir)
+        .with_compaction_small_file_bytes(64 * 1024)
+        .with_wal_roll_size_bytes(128 * 1024);
+    engine.open(dir)
 }
 
 fn row_name(round: u64, writer: u64, number: u64) -> String {

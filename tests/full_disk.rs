@@ -6,20 +6,17 @@
 //! torn. A workload over two families runs while space runs out and comes back, on a file system
 //! that counts its bytes and on a real one of a few megabytes; a map keeps what was acknowledged.
 
-mod testkit;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use hblite::{
-    Clock, Connection, Delete, Durability, EngineOptions, Env, ErrorKind, Get, Options, Put, Scan,
-    Table, WalOptions,
+    Clock, Connection, Delete, Durability, Env, ErrorKind, Get, Options, Put, Scan, Table,
 };
 use hblite_env::{FaultFileSystem, FileSystem as _, MemFileSystem, Random as _, SeededRandom};
 
-use testkit::name;
+use crate::testkit::{self, name};
 
 /// Rows with their value, which both families have.
 type Rows = BTreeMap<String, Vec<u8>>;
@@ -40,12 +37,12 @@ fn clock() -> Arc<dyn Clock> {
 
 /// Small files and a small log, for frequent flushes, compactions and log rolls.
 fn options() -> Options {
-    let engine = EngineOptions::default()
+    Options::new()
         .with_memstore_flush_size_bytes(64 << 10)
         .with_memstore_total_size_bytes(2 << 20)
-        .with_busy_wait_ms(20)
-        .with_wal(WalOptions::default().with_roll_size_bytes(64 << 10).with_segments_max(3));
-    Options::new().engine(engine)
+        .with_busy_wait(Duration::from_millis(20))
+        .with_wal_roll_size_bytes(64 << 10)
+        .with_wal_segments_max(3)
 }
 
 fn create_table(connection: &Connection) {
@@ -179,7 +176,7 @@ fn writes_resume_when_there_is_space_again() {
     for seed in 1..7 {
         let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
         let env = Env::in_memory().with_clock(clock()).with_fs(Arc::new(fs.clone()));
-        let connection = options().env(env.clone()).open("/t").expect("an empty directory");
+        let connection = options().with_env(env.clone()).open("/t").expect("an empty directory");
         create_table(&connection);
         let table = connection.table(name("t")).expect("a legal name");
         let mut workload = Workload::new(seed);
@@ -202,7 +199,7 @@ fn writes_resume_when_there_is_space_again() {
         }
         assert!(workload.counts.refused >= 160, "{:?}", workload.counts);
         connection.close().expect("there is space");
-        let connection = options().env(env).open("/t").expect("a sound store");
+        let connection = options().with_env(env).open("/t").expect("a sound store");
         let table = connection.table(name("t")).expect("a legal name");
         workload.verify(&table, "opened again");
     }
@@ -216,7 +213,7 @@ fn a_kill_on_a_full_disk_keeps_what_was_acknowledged() {
         let fs = FaultFileSystem::new(Arc::new(memory.clone()));
         let env = Env::in_memory().with_clock(clock()).with_fs(Arc::new(fs.clone()));
         let options = options();
-        let connection = options.clone().env(env).open("/t").expect("an empty directory");
+        let connection = options.clone().with_env(env).open("/t").expect("an empty directory");
         create_table(&connection);
         let table = connection.table(name("t")).expect("a legal name");
         let mut workload = Workload::new(seed);
@@ -230,7 +227,7 @@ fn a_kill_on_a_full_disk_keeps_what_was_acknowledged() {
         let left = memory.fork().expect("files in memory can be forked");
         drop((table, connection));
         let env = Env::in_memory().with_fs(left);
-        let connection = options.env(env).open("/t").expect("a sound store");
+        let connection = options.with_env(env).open("/t").expect("a sound store");
         workload.verify(&connection.table(name("t")).expect("a legal name"), "after the kill");
     }
 }

@@ -1,10 +1,10 @@
 //! The contents of a store's directory for an Apache HBase that starts on it next.
 
-mod testkit;
-
 use std::path::Path;
 
-use hblite::{Connection, EngineOptions, Options, Put};
+use hblite::{Connection, Options, Put};
+
+use crate::testkit;
 
 /// `hbase.version` as HBase writes it.
 const FREE: &[u8] = b"PBUF\x0a\x018";
@@ -41,8 +41,8 @@ fn a_close_leaves_what_hbase_needs() {
 #[test]
 fn hbase_is_kept_away_while_the_store_is_written_and_until_it_is_closed() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let engine = EngineOptions::default().with_flush_on_close(false);
-    let open = || Options::new().engine(engine.clone()).open(dir.path()).expect("it opens");
+    let engine = Options::new().with_flush_on_close(false);
+    let open = || engine.clone().open(dir.path()).expect("it opens");
     let connection = open();
     assert_eq!(version(dir.path()), FREE, "an empty store");
     create_table(&connection);

@@ -3,29 +3,27 @@
 //!
 //! `tests/fixtures/hbase-snapshots` was written by a real HBase, and it printed the rows below.
 
-mod testkit;
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite::{
-    Connection, Durability, EngineOptions, Env, FailSafeSnapshot, FindingKind, ManualClock,
-    NamespaceDescriptor, Options, Put, Result, Scan, SnapshotKind, SnapshotOptions,
+    Connection, Durability, Env, FailSafeSnapshot, FindingKind, ManualClock, NamespaceDescriptor,
+    Options, Put, Result, Scan, SnapshotKind, SnapshotOptions,
 };
 use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem, StdFileSystem};
 
-use testkit::{STORE, cuts, files_below, name, text, write_file};
+use crate::testkit::{self, STORE, cuts, files_below, name, text, write_file};
 
 const HALVES: [&str; 6] = ["c a 1", "c b 1", "d a 4", "h a 2", "h b 2", "x a 3"];
 const LINKS: [&str; 7] = ["c a 1", "c b 1", "d a 4", "e b 5", "h a 2", "h b 2", "x a 3"];
 const PLAIN: [&str; 1] = ["r a 1"];
 
 fn open(fs: &(impl FileSystem + Clone + 'static)) -> Result<Connection> {
-    let engine = EngineOptions::default().with_compaction_enabled(false);
+    let engine = Options::new().with_compaction_enabled(false);
     let clock = Arc::new(ManualClock::new(1_800_000_000_000));
     let env = testkit::env(fs.clone()).with_clock(clock);
-    Options::new().engine(engine).env(env).open(Path::new(STORE))
+    engine.with_env(env).open(Path::new(STORE))
 }
 
 fn assert_sound(fs: &(impl FileSystem + Clone + 'static), context: &str) {
@@ -201,7 +199,7 @@ fn files_of_snapshots_are_in_the_archive_as_long_as_one_lists_them() {
     snapshot(&connection, "halves").expect("a snapshot");
     assert_eq!(archived(&fs).len(), 3, "references name their target");
     admin.disable_table(name("t")).expect("enabled");
-    admin.drop_table(name("t")).expect("disabled");
+    admin.delete_table(name("t")).expect("disabled");
     assert_eq!(archived(&fs).len(), 3);
     admin.delete_snapshot("halves").expect("it is there");
     assert_eq!(archived(&fs), both);
@@ -226,7 +224,7 @@ fn what_hbase_cannot_find_is_reported_and_a_backup_has_it() {
     put(&connection, "c").expect("it takes it");
     snapshot(&connection, "s").expect("a snapshot");
     connection.admin().disable_table(name("t")).expect("enabled");
-    connection.admin().drop_table(name("t")).expect("disabled");
+    connection.admin().delete_table(name("t")).expect("disabled");
     connection.admin().backup("/open").expect("room");
     connection.close().expect("nothing fails");
     let env = Env::in_memory().with_fs(Arc::new(fs.clone()));

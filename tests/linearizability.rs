@@ -14,26 +14,25 @@
 //! `HBLITE_HISTORY_ROUNDS` is how often each kind of round is run, 1 by default, and
 //! `HBLITE_HISTORY_SEED` the seed of the threads' random choices.
 
+#[path = "history/mod.rs"]
 mod history;
-mod testkit;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Instant;
 
 use hblite::{
-    Clock, ColumnFamilyDescriptor, Connection, EngineOptions, Env, ManualClock, Options,
-    TableDescriptor,
+    Clock, ColumnFamilyDescriptor, Connection, Env, ManualClock, Options, TableDescriptor,
 };
 use hblite_env::{Fault, FaultFileSystem, MemFileSystem, Operation, Random as _, SeededRandom};
 
+use crate::testkit::name;
 use history::atomic_row::{COLUMNS, FAMILIES};
 use history::client::Client;
 use history::recorder::{Event, Recorder, by_row};
 use history::report::assert_explained;
 use history::stirrer::{Work, stir};
 use history::workload::{Choice, Time, Worker};
-use testkit::name;
 
 const ROWS: usize = 8;
 const OPERATIONS: usize = 2_400;
@@ -73,7 +72,7 @@ impl Round {
     }
 
     fn options(&self, fs: &FaultFileSystem) -> Options {
-        let engine = EngineOptions::default()
+        let engine = Options::new()
             .with_memstore_flush_size_bytes(64 * 1024)
             // Without background work, files pile up and are compacted in pairs.
             .with_compaction_enabled(self.compacts_in_background)
@@ -84,7 +83,7 @@ impl Round {
             Time::Stands => Arc::new(ManualClock::new(MILLIS_AT_FIRST)),
         };
         let env = Env::in_memory().with_clock(clock).with_fs(Arc::new(fs.clone()));
-        Options::new().engine(engine).env(env)
+        engine.with_env(env)
     }
 
     fn name(&self) -> String {

@@ -2,15 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod testkit;
-
 use std::path::Path;
 use std::sync::Arc;
 
 use hblite::{Connection, Options, Put, Scan};
 use hblite_env::{Env, Fault, FaultFileSystem, MemFileSystem, Operation};
 
-use testkit::STORE;
+use crate::testkit::{self, STORE};
 
 const REGIONS: u32 = 200;
 
@@ -19,7 +17,7 @@ fn row(number: u32) -> String {
 }
 
 fn open(env: &Env, dir: &str) -> Connection {
-    Options::new().env(env.clone()).open(dir).unwrap()
+    Options::new().with_env(env.clone()).open(dir).unwrap()
 }
 
 /// An open store with a table of many regions and a row in each.

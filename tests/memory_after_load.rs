@@ -7,8 +7,7 @@
 use std::time::{Duration, Instant};
 
 use hblite::{
-    ColumnFamilyDescriptor, Durability, EngineOptions, FlushRequest, Options, Put, TableDescriptor,
-    TableName,
+    ColumnFamilyDescriptor, Durability, FlushRequest, Options, Put, TableDescriptor, TableName,
 };
 
 const THREADS: usize = 4;
@@ -28,10 +27,9 @@ fn resident() -> u64 {
 #[test]
 fn an_idle_store_gives_back_what_its_memstores_took() {
     let dir = tempfile::tempdir().expect("a directory");
-    let engine = EngineOptions::default()
-        .with_memstore_flush_size_bytes(512 << 20)
-        .with_compaction_enabled(false);
-    let connection = Options::new().engine(engine).open(dir.path()).expect("it opens");
+    let engine =
+        Options::new().with_memstore_flush_size_bytes(512 << 20).with_compaction_enabled(false);
+    let connection = engine.open(dir.path()).expect("it opens");
     let name: TableName = "t".parse().expect("a legal name");
     let table = TableDescriptor::new(name.clone()).with_family(ColumnFamilyDescriptor::new("f"));
     connection.admin().create_table(&table).expect("created");
@@ -52,7 +50,7 @@ fn an_idle_store_gives_back_what_its_memstores_took() {
             }
         });
         loaded = resident();
-        connection.admin().flush(FlushRequest::from(name.clone())).expect("flushed");
+        connection.admin().flush(&FlushRequest::from(name.clone())).expect("flushed");
     }
     // Memory is freed by epochs, which advance as the store is used.
     let deadline = Instant::now() + Duration::from_secs(20);

@@ -7,7 +7,7 @@
 //! compactions, splits, merges, reopened stores, kills and power cuts. Every answer is compared,
 //! errors by class and message.
 //!
-//! `HBLITE_MODEL_SEQUENCES` sets how many sequences are run (default 2,000). One that fails is
+//! `HBLITE_MODEL_SEQUENCES` sets how many sequences are run (default 500). One that fails is
 //! shrunk and kept in `tests/model/regressions`, whose sequences are run first.
 
 #[path = "model/answer.rs"]
@@ -35,9 +35,9 @@ mod write;
 
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 
-use crate::sequence::{Sequence, kept};
+use self::sequence::{Sequence, kept};
 
-const SEQUENCES_DEFAULT: u32 = 2_000;
+const SEQUENCES_DEFAULT: u32 = 500;
 /// Each attempt runs the sequence again.
 const SHRINK_TRIES_MAX: u32 = 5_000;
 

@@ -1,8 +1,6 @@
 //! Writes that are sent again but must take effect once: nonces, from many threads and across a
 //! crash.
 
-mod testkit;
-
 use std::sync::Arc;
 use std::thread;
 
@@ -10,6 +8,8 @@ use hblite::{
     Append, CheckAndMutate, Connection, Get, Increment, Nonce, Options, Put, Result, RowMutations,
 };
 use hblite_env::{CrashFileSystem, Env};
+
+use crate::testkit;
 
 const THREADS: u64 = 8;
 const WRITES: u64 = 200;
@@ -102,7 +102,7 @@ fn a_repeat_after_a_crash_counts_once() -> Result<()> {
     let disk = CrashFileSystem::new();
     let open = |disk: &CrashFileSystem| {
         let env = Env::in_memory().with_fs(Arc::new(disk.clone()));
-        Options::new().env(env).open("/store")
+        Options::new().with_env(env).open("/store")
     };
     let connection = open(&disk)?;
     testkit::create(&connection, "t", &["f"])?;

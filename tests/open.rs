@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hblite::{
-    Admin, ColumnFamilyDescriptor, Connection, EngineOptions, ErrorKind, Get, Options, Put, Result,
-    ResultScanner, Scan, Table, TableDescriptor,
+    Admin, ColumnFamilyDescriptor, Connection, ErrorKind, Get, Options, Put, Result, ResultScanner,
+    Scan, Table, TableDescriptor,
 };
 
 fn options() -> Options {
-    Options::new().engine(EngineOptions::default().with_flush_on_close(false))
+    Options::new().with_flush_on_close(false)
 }
 
 fn store_with_rows(dir: &Path, rows: u32) -> Connection {
@@ -70,8 +70,6 @@ fn names_are_taken_as_they_come_and_types_have_names() {
     for table in [connection.table("t"), connection.table("t".to_owned())] {
         assert_eq!(table.expect("a legal name").name().to_string(), "t");
     }
-    let options: hblite::WalOptions = hblite::EngineOptions::default().wal;
-    assert!(options.roll_size_bytes > 0);
     let recovery = connection.recovery().expect("embedded");
     let (torn, salvaged): (&Option<hblite::TornTail>, &[hblite::Salvaged]) =
         (&recovery.torn_tail, &recovery.salvaged);
@@ -178,7 +176,7 @@ fn damage_in_the_middle_of_the_log_is_an_error_unless_it_is_salvaged() {
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
     assert_eq!(error.file(), Some(log.as_path()));
     assert!(error.offset().is_some_and(|offset| offset > 0), "{error}");
-    let connection = options().salvage(true).open(dir.path()).expect("salvage passes over it");
+    let connection = options().with_salvage(true).open(dir.path()).expect("salvage passes over it");
     assert_eq!(connection.recovery().expect("embedded").salvaged.len(), 1);
     assert_eq!(count(&connection).expect("readable"), 99);
 }

@@ -7,8 +7,6 @@
 //!
 //! A panic of the flushing thread is an error of the store's status, and the flush is tried again.
 
-mod testkit;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -16,6 +14,8 @@ use std::time::{Duration, Instant};
 
 use hblite::{Connection, Durability, Get, Put, StoreStatus, Table};
 use hblite_env::{Fault, FaultFileSystem, MemFileSystem, Operation};
+
+use crate::testkit;
 
 const THREADS: usize = 8;
 /// More than any thread writes before the fault occurs.
@@ -128,7 +128,7 @@ fn a_flush_that_panicked_is_tried_again() {
     fs.heal();
     until("the flush succeeds", &|status| {
         let files = |region: &hblite::RegionStatus| region.store_file_count;
-        status.last_error.is_none() && status.regions.iter().map(files).sum::<usize>() > 0
+        status.last_error.is_none() && status.regions.iter().map(files).sum::<u64>() > 0
     });
     for number in 0..100 {
         assert!(!table.get(&Get::new(row(0, number))).unwrap().is_empty());

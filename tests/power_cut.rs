@@ -8,25 +8,22 @@
 //! `HBLITE_POWER_CUT_STEP` sets the number of operations between two cuts (1: a cut at each of
 //! them).
 
-mod testkit;
-
 use std::path::Path;
 use std::sync::Arc;
 
 use hblite::{
-    Connection, Delete, Durability, EngineOptions, Env, Get, MergeKind, Options, Put, Result, Scan,
+    Connection, Delete, Durability, Env, Get, MergeKind, Options, Put, Result, Scan,
     SnapshotOptions,
 };
 use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, Operation};
 
-use testkit::{cuts, name};
+use crate::testkit::{self, cuts, name};
 
 const COLUMNS: [(&str, &str); 3] = [("a", "x"), ("b", "y"), ("b", "z")];
 const STEP_DEFAULT: usize = 3;
 
 fn open(fs: impl FileSystem + 'static) -> Result<Connection> {
-    let mut engine = testkit::by_hand();
-    engine.wal.roll_size_bytes = 4 * 1024;
+    let engine = testkit::by_hand().with_wal_roll_size_bytes(4 * 1024);
     testkit::open(fs, engine)
 }
 
@@ -147,9 +144,9 @@ fn acknowledged_rows_survive_a_power_cut_at_any_moment() {
 fn acknowledged_rows_survive_a_kill_an_open_and_a_power_cut() {
     cuts::at_every_operation(1, empty, work, |fs, told, cut| {
         let killed = fs.after_kill();
-        let engine = EngineOptions::default().with_compaction_enabled(false);
+        let engine = Options::new().with_compaction_enabled(false);
         let env = Env::in_memory().with_fs(Arc::new(killed.clone()));
-        let opened = Options::new().engine(engine).env(env).open(Path::new("/store"));
+        let opened = engine.with_env(env).open(Path::new("/store"));
         let connection = opened.unwrap_or_else(|error| panic!("killed, {cut}: {error}"));
         connection.close().unwrap_or_else(|error| panic!("killed, {cut}: {error}"));
         // Seed 0 loses everything that may be lost.
@@ -187,12 +184,13 @@ fn directories_of_an_open_or_backup_that_failed_survive_a_power_cut() {
         let env = |fs: &dyn Fn() -> Arc<dyn FileSystem>| Env::in_memory().with_fs(fs());
         let deep = Path::new("/a/b/store");
         fs.inject(Fault::on(Operation::SyncDir).nth(failing));
-        let options = Options::new().engine(testkit::by_hand());
+        let options = testkit::by_hand();
         let faulty = || -> Arc<dyn FileSystem> { Arc::new(fs.clone()) };
         // The store may also have become complete before the failure.
-        let _ = options.clone().env(env(&faulty)).open(deep);
+        let _ = options.clone().with_env(env(&faulty)).open(deep);
         fs.heal();
-        let connection = options.clone().env(env(&faulty)).open(deep).expect("the disk is well");
+        let connection =
+            options.clone().with_env(env(&faulty)).open(deep).expect("the disk is well");
         let mut told = Acknowledged::default();
         create_table(&connection, &mut told).expect("the table is new");
         write(&connection, "row", &mut told).expect("nothing fails");
@@ -206,7 +204,8 @@ fn directories_of_an_open_or_backup_that_failed_survive_a_power_cut() {
             let context = format!("{dir}, sync {failing} of a directory failed");
             let copy = after.fork();
             let left = || -> Arc<dyn FileSystem> { Arc::new(copy.clone()) };
-            let found = options.clone().env(env(&left)).create_if_missing(false).open(dir);
+            let found =
+                options.clone().with_env(env(&left)).with_create_if_missing(false).open(dir);
             let found = found.unwrap_or_else(|error| panic!("{context}: {error}"));
             verify(&found, &told, &context);
         }

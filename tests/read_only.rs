@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod testkit;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -13,11 +11,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use hblite::{
-    ColumnFamilyDescriptor, CompactRequest, Connection, Delete, EngineOptions, Exception,
-    FlushRequest, Get, Increment, NamespaceDescriptor, Options, Put, Scan, SnapshotOptions,
-    SystemTables, TableDescriptor,
+    ColumnFamilyDescriptor, CompactRequest, Connection, Delete, Exception, FlushRequest, Get,
+    Increment, NamespaceDescriptor, Options, Put, Scan, SnapshotOptions, SystemTables,
+    TableDescriptor,
 };
 use hblite_env::{DirEntry, Env, FileLock, FileSystem, ReadableFile, StdFileSystem, WritableFile};
+
+use crate::testkit;
 
 /// The real file system, on media that cannot be written.
 #[derive(Debug, Default)]
@@ -124,14 +124,14 @@ impl PassingTable {
     }
 
     fn directory_is_listed(&self) {
-        self.step(1, |writer| drop_table(writer, "u"));
+        self.step(1, |writer| delete_table(writer, "u"));
     }
 }
 
-fn drop_table(connection: &Connection, name: &str) {
+fn delete_table(connection: &Connection, name: &str) {
     let admin = connection.admin();
     admin.disable_table(name).unwrap();
-    admin.drop_table(name).unwrap();
+    admin.delete_table(name).unwrap();
 }
 
 fn create(connection: &Connection) {
@@ -211,8 +211,8 @@ fn a_file_that_is_truncated_under_a_read_only_open_is_an_error_with_its_name() {
         table.put(&Put::new(format!("row{number:06}")).add("a", "q", value)).unwrap();
     }
     writer.admin().flush_table(table.name()).unwrap();
-    let engine = EngineOptions::default().with_files_mapped(false);
-    let reader = Options::new().engine(engine).read_only(true).open(dir.path()).unwrap();
+    let engine = Options::new().with_files_mapped(false);
+    let reader = engine.with_read_only(true).open(dir.path()).unwrap();
     let (file, _) = content(&dir.path().join("data/default/t"))
         .into_iter()
         .find(|(_, content)| content.len() > 100_000)
@@ -235,7 +235,8 @@ fn nothing_is_written_and_the_log_is_read() {
         let before = content(&store);
         let media = Arc::new(ReadOnlyFs::default());
         let env = Env::system().with_fs(media.clone());
-        let connection = Options::new().env(env.clone()).read_only(true).open(&store).unwrap();
+        let connection =
+            Options::new().with_env(env.clone()).with_read_only(true).open(&store).unwrap();
         assert_eq!(prefix(&connection), 20);
         connection.close().unwrap();
         let report = hblite_engine::check(&env, &store, &mut |_| {}).unwrap();
@@ -252,9 +253,9 @@ fn an_open_for_writing_says_how_to_read_what_cannot_be_written() {
     let dir = tempfile::tempdir().unwrap();
     hblite::open(dir.path()).unwrap().close().unwrap();
     let env = Env::system().with_fs(Arc::new(ReadOnlyFs::default()));
-    let error = Options::new().env(env).open(dir.path()).unwrap_err().to_string();
+    let error = Options::new().with_env(env).open(dir.path()).unwrap_err().to_string();
     assert!(error.contains("LOCK: read-only filesystem"), "{error}");
-    assert!(error.contains("hblite shell --read-only"), "{error}");
+    assert!(error.contains("Options::with_read_only, or --read-only"), "{error}");
 }
 
 #[test]
@@ -263,7 +264,7 @@ fn changes_are_refused() {
     killed_store(dir.path());
     let store = dir.path().join("store");
     let before = content(&store);
-    let connection = Options::new().read_only(true).open(&store).unwrap();
+    let connection = Options::new().with_read_only(true).open(&store).unwrap();
     let (admin, table) = (connection.admin(), connection.table("t").unwrap());
     let name = testkit::name("t");
     let other = testkit::descriptor("u", &["f"]);
@@ -279,10 +280,10 @@ fn changes_are_refused() {
         ("modify", admin.modify_table(&admin.describe_table(&name).unwrap())),
         ("namespace", admin.create_namespace(&NamespaceDescriptor::new("n"))),
         ("flush", admin.flush_table(&name)),
-        ("flush of a region", admin.flush(FlushRequest::region(&region))),
-        ("flush of a family", admin.flush(FlushRequest::table(name.clone()).with_family("a"))),
+        ("flush of a region", admin.flush(&FlushRequest::region(&region))),
+        ("flush of a family", admin.flush(&FlushRequest::table(name.clone()).with_family("a"))),
         ("compact", admin.major_compact_table(&name)),
-        ("compact of a region", admin.compact(CompactRequest::region(&region))),
+        ("compact of a region", admin.compact(&CompactRequest::region(&region))),
         ("split", admin.split_table(&name, Some(b"row000005"))),
         ("truncate of a region", admin.truncate_region(&region)),
         ("snapshot", admin.snapshot("s", &name, &SnapshotOptions::default())),
@@ -305,7 +306,7 @@ fn changes_are_refused() {
 fn a_directory_without_a_store_is_not_made_one() {
     let dir = tempfile::tempdir().unwrap();
     let missing = dir.path().join("none");
-    let error = Options::new().read_only(true).open(&missing).unwrap_err();
+    let error = Options::new().with_read_only(true).open(&missing).unwrap_err();
     assert!(error.message().contains("no store is there"), "{error}");
     assert!(!missing.exists());
 }
@@ -318,11 +319,11 @@ fn a_table_that_comes_and_goes_during_an_open_is_no_damage() {
     writer.table("t").unwrap().put(&put(0)).unwrap();
     // The first table that is dropped leaves directories, which the next one does not.
     writer.admin().create_table(&testkit::descriptor("u", &["f"])).unwrap();
-    drop_table(&writer, "u");
+    delete_table(&writer, "u");
     let passing = PassingTable { writer: writer.clone(), steps: AtomicU64::new(0) };
     let fs = Arc::new(ReadOnlyFs { passing_table: Some(passing), ..ReadOnlyFs::default() });
     let env = Env::system().with_fs(Arc::clone(&fs) as Arc<dyn FileSystem>);
-    let reader = Options::new().env(env).read_only(true).open(dir.path()).unwrap();
+    let reader = Options::new().with_env(env).with_read_only(true).open(dir.path()).unwrap();
     let steps = fs.passing_table.as_ref().unwrap().steps.load(Ordering::Relaxed);
     assert_eq!(steps, 2, "the table came and went");
     assert_eq!(prefix(&reader), 1);
@@ -355,7 +356,7 @@ fn a_store_is_read_while_it_is_written() {
                         admin.split_table(&name, Some(key.as_bytes())).unwrap();
                     }
                     199 => admin.create_table(&other).unwrap(),
-                    249 => drop_table(&writer, "u"),
+                    249 => delete_table(&writer, "u"),
                     _ => {}
                 }
                 if is_over.load(Ordering::Relaxed) {
@@ -367,7 +368,7 @@ fn a_store_is_read_while_it_is_written() {
         let mut seen = Vec::new();
         while seen.len() < 30 {
             let before = acknowledged.load(Ordering::Acquire);
-            let reader = Options::new().read_only(true).open(dir.path()).unwrap();
+            let reader = Options::new().with_read_only(true).open(dir.path()).unwrap();
             let count = prefix(&reader);
             assert!(count >= before, "{count} of {before} rows");
             // Its view stays the same, even after its files are removed.

@@ -5,15 +5,13 @@
 //! Method: real directories. Writes with each durability are repeated until one is refused; the
 //! documentation states the time limit.
 
-mod testkit;
-
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hblite::{CompactRequest, Connection, Durability, Error, Exception, Get, Put, Result, Scan};
 
-use testkit::name;
+use crate::testkit::{self, name};
 
 const DURABILITIES: [Durability; 5] = [
     Durability::UseDefault,
@@ -76,7 +74,7 @@ fn writes_to_a_removed_store_are_refused_and_reads_go_on() {
         let dir = parent.path().join("store");
         let connection = create(&dir, "t");
         put(&connection, "flushed", Durability::SyncWal).expect("written");
-        connection.admin().flush(name("t").into()).expect("flushed");
+        connection.admin().flush_table("t").expect("flushed");
         put(&connection, "in-memory", durability).expect("written");
         fs::remove_dir_all(&dir).expect("removed");
 
@@ -87,7 +85,7 @@ fn writes_to_a_removed_store_are_refused_and_reads_go_on() {
             assert_refused(&put(&connection, "x", durability).expect_err("refused"), &dir);
         }
         let admin = connection.admin();
-        assert_refused(&admin.flush(name("t").into()).expect_err("refused"), &dir);
+        assert_refused(&admin.flush_table("t").expect_err("refused"), &dir);
         assert_refused(&admin.disable_table("t").expect_err("refused"), &dir);
         assert_refused(&create_table(&connection, "u").expect_err("refused"), &dir);
         let table = connection.table("t").expect("there");
@@ -128,6 +126,8 @@ fn a_moved_store_cannot_be_opened_until_it_is_closed() {
     let connection = create(&dir, "t");
     fs::rename(&dir, &moved).expect("moved");
     let error = hblite::open(&moved).expect_err("it is locked");
+    assert_eq!(error.kind(), hblite::ErrorKind::Locked);
+    assert!(error.message().contains("Options::with_read_only"), "{error}");
     assert!(error.to_string().contains("is open in another process or handle"), "{error}");
     drop(connection);
     hblite::open(&moved).expect("it is free");
@@ -144,9 +144,9 @@ fn a_store_in_the_place_of_another_one_is_left_alone() {
     fs::rename(&dir, &moved).expect("moved");
     let second = create(&dir, "t");
     put(&second, "c", Durability::SyncWal).expect("written");
-    assert_refused(&first.admin().flush(name("t").into()).expect_err("refused"), &dir);
+    assert_refused(&first.admin().flush_table("t").expect_err("refused"), &dir);
     let compaction = CompactRequest::table(name("t"));
-    assert_refused(&first.admin().compact(compaction).expect_err("refused"), &dir);
+    assert_refused(&first.admin().compact(&compaction).expect_err("refused"), &dir);
     assert!(first.close().is_err());
     put(&second, "d", Durability::SyncWal).expect("written");
     second.close().expect("closed");

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite::{Connection, EngineOptions, Env, NamespaceDescriptor, Options, Scan};
+use hblite::{Connection, Env, NamespaceDescriptor, Options, Scan};
 use hblite_engine::{export_snapshot, import_snapshot};
 use hblite_env::{FileSystem, MemFileSystem, files_below};
 
@@ -22,8 +22,8 @@ fn env(fs: &MemFileSystem) -> Env {
 }
 
 fn open(fs: &MemFileSystem, dir: &str) -> Connection {
-    let engine = EngineOptions::default().with_compaction_enabled(false);
-    let connection = Options::new().engine(engine).env(env(fs)).open(dir).expect("it opens");
+    let engine = Options::new().with_compaction_enabled(false);
+    let connection = engine.with_env(env(fs)).open(dir).expect("it opens");
     let _ = connection.admin().create_namespace(&NamespaceDescriptor::new("n"));
     connection
 }

@@ -67,7 +67,7 @@ fn old_stores_open_and_get_a_marker() {
         assert!(!marker.exists(), "{name}");
         for dir in [&dir, &copy] {
             let connection = Options::new()
-                .create_if_missing(false)
+                .with_create_if_missing(false)
                 .open(dir)
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
             verify(&connection, cells);

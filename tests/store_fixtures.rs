@@ -10,10 +10,8 @@
 //! A fixture is never changed. When a format gets a new version, `WRITE` names a new directory:
 //!
 //! ```sh
-//! HBLITE_WRITE_FIXTURE=1 cargo test --test store_fixtures
+//! HBLITE_WRITE_FIXTURE=1 cargo test --test store store_fixtures
 //! ```
-
-mod testkit;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,13 +19,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite::{
-    ColumnFamilyDescriptor, Compression, Connection, DataBlockEncoding, Delete, EngineOptions,
-    ManualClock, NamespaceDescriptor, Options, Put, Result, Scan, SnapshotOptions, SystemTables,
+    ColumnFamilyDescriptor, Compression, Connection, DataBlockEncoding, Delete, ManualClock,
+    NamespaceDescriptor, Options, Put, Result, Scan, SnapshotOptions, SystemTables,
     TableDescriptor,
 };
 use hblite_env::{CrashFileSystem, FileSystem};
 
-use testkit::{STORE, copy_files, files_below, name, text};
+use crate::testkit::{self, STORE, copy_files, files_below, name, text};
 
 /// All of them; the last is what this version writes.
 const FIXTURES: [&str; 1] = ["store-0.1"];
@@ -39,10 +37,9 @@ fn fixtures() -> PathBuf {
 }
 
 fn open(fs: CrashFileSystem) -> Result<Connection> {
-    let mut engine = EngineOptions::default().with_compaction_enabled(false);
-    engine.wal.roll_size_bytes = 1 << 10;
+    let engine = Options::new().with_compaction_enabled(false).with_wal_roll_size_bytes(1 << 10);
     let env = testkit::env(fs).with_clock(Arc::new(ManualClock::new(NOW_MS)));
-    Options::new().engine(engine).env(env).open(STORE)
+    engine.with_env(env).open(STORE)
 }
 
 fn family(table: &str, compression: Compression, encoding: DataBlockEncoding) -> TableDescriptor {
@@ -173,7 +170,7 @@ fn stores_of_earlier_versions_have_all_of_their_data() {
         for snapshot in connection.admin().list_snapshots().expect("open") {
             let clone = format!("clone-of-{}", snapshot.name);
             connection.admin().disable_table(&*clone).expect("enabled");
-            connection.admin().drop_table(&*clone).expect("disabled");
+            connection.admin().delete_table(&*clone).expect("disabled");
         }
         connection.close().expect("nothing fails");
         let connection = hblite::open(&dir).expect("it opens again");

@@ -7,24 +7,21 @@
 
 #![cfg(unix)]
 
-mod testkit;
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, EngineOptions, Options, Put, Result, Scan, SnapshotOptions,
+    ColumnFamilyDescriptor, Connection, Options, Put, Result, Scan, SnapshotOptions,
     TableDescriptor,
 };
 
-use testkit::name;
+use crate::testkit::name;
 
 const ROWS: usize = 10;
 
 fn options() -> Options {
-    let engine = EngineOptions::default().with_compaction_enabled(false);
-    Options::new().engine(engine)
+    Options::new().with_compaction_enabled(false)
 }
 
 fn put_rows(connection: &Connection, value: &str) -> Result<()> {
@@ -146,7 +143,7 @@ fn a_rebuilt_catalog_has_tables_behind_links() -> Result<()> {
     move_out(&store.join("data/default/t"), &dir.path().join("moved"));
     fs::remove_dir_all(store.join("data/hbase/meta")).expect("it is there");
     assert!(options().open(&store).is_err(), "hbase:meta is missing");
-    let connection = options().salvage(true).open(&store)?;
+    let connection = options().with_salvage(true).open(&store)?;
     assert_eq!(rows(&connection, "t", "old")?, ROWS);
     connection.close()
 }
@@ -159,7 +156,7 @@ fn a_dropped_table_leaves_what_is_behind_its_link() -> Result<()> {
     move_out(&store.join("data/default/t"), &moved);
     let connection = options().open(&store)?;
     connection.admin().disable_table("t")?;
-    connection.admin().drop_table("t")?;
+    connection.admin().delete_table("t")?;
     connection.close()?;
     options().open(&store)?.close()?;
     assert!(!has_links(&store), "the link is garbage");

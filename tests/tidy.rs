@@ -2,14 +2,21 @@
 //!
 //! Per source file: a head that says what it is, a size, no marks of unfinished work, unsafe code
 //! only in the fenced files, and calls that go down the layers of the engine only. Per document:
-//! lines that fit the page, links that lead somewhere, and idiomatic phrases. `tidy/structure.rs`
-//! has the rules about crates, async code, clocks, tests and heads of files, `tidy/cycles.rs` the
-//! one about modules.
+//! lines that fit the page, links that lead somewhere, idiomatic phrases, and a number of words.
+//! `tidy/structure.rs` has the rules about crates, async code, clocks, tests and heads of files,
+//! `tidy/cycles.rs` the one about modules, `tidy/programs.rs` the one about test programs. The
+//! other modules check dependencies, features, the walkthrough and the planted bugs.
 
 #[path = "tidy/cycles.rs"]
 mod cycles;
+mod dependencies;
+mod features;
+mod planted_bugs;
+#[path = "tidy/programs.rs"]
+mod programs;
 #[path = "tidy/structure.rs"]
 mod structure;
+mod walkthrough;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,8 +35,11 @@ const FENCED: &[&str] = &[
     "crates/hblite-engine/src/prefetch.rs",
     "crates/hblite-engine/tests/memstore_accounting.rs",
     "crates/hblite-hfile/tests/allocation.rs",
+    "crates/hblite-jni/src/env.rs",
+    "crates/hblite-jni/src/lib.rs",
     "crates/hblite-mem/src/compare.rs",
     "crates/hblite-mem/src/copy.rs",
+    "crates/hblite-mem/src/heap.rs",
     "crates/hblite-mem/src/symbols.rs",
     "tests/malformed/allocator.rs",
     "tests/testkit/counting.rs",
@@ -284,6 +294,30 @@ fn documents_fit_the_page() {
         });
     }
     assert!(long.is_empty(), "lines over {COLUMNS_MAX} columns:\n{}", long.join("\n"));
+}
+
+/// The words that pages may have together, as `wc -w` counts them. The last line is for all pages
+/// that a user reads.
+const WORDS_MAX: &[(&[&str], usize)] = &[
+    (&["CHANGELOG.md"], 400),
+    (&["docs/performance.md"], 4_500),
+    (&["docs/testing-hblite.md"], 2_500),
+    (&["docs/hotspotting.md", "docs/your-keys.md", "docs/case-studies.md"], 9_000),
+    (&["README.md", "CHANGELOG.md", "docs/"], 42_000),
+];
+
+#[test]
+fn documents_stay_short() {
+    let documents = documents();
+    for (pages, words_max) in WORDS_MAX {
+        let is_counted = |name: &str| pages.iter().any(|page| name.starts_with(page));
+        let counted = documents.iter().filter(|(name, _)| is_counted(name));
+        let counted: Vec<usize> =
+            counted.map(|(_, text)| text.split_whitespace().count()).collect();
+        let words: usize = counted.iter().sum();
+        assert!(counted.len() >= pages.len(), "{pages:?}: the pages were found");
+        assert!(words <= *words_max, "{pages:?}: {words} words, at most {words_max}");
+    }
 }
 
 /// Phrases that no editor would let pass, each with a better one.

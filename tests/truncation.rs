@@ -16,8 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, EngineOptions, Error, Get, Options, Put, Result, Scan,
-    TableDescriptor,
+    ColumnFamilyDescriptor, Connection, Error, Get, Options, Put, Result, Scan, TableDescriptor,
 };
 use hblite_env::StdFileSystem;
 
@@ -107,12 +106,12 @@ fn describe(output: &Output) -> String {
 fn child(dir: &Path) -> Result<()> {
     let action = std::env::var(CHILD_ACTION).expect("set by the parent");
     let are_files_mapped = std::env::var(CHILD_MAPPED).is_ok_and(|mapped| mapped == "true");
-    let engine = EngineOptions::default()
+    let engine = Options::new()
         .with_compaction_enabled(false)
         .with_files_mapped(are_files_mapped)
         // Nothing is served from memory.
         .with_block_cache_size_bytes(0);
-    let connection = Options::new().engine(engine).open(dir.join("store"))?;
+    let connection = engine.open(dir.join("store"))?;
     for table in ["t", "other"] {
         create(&connection, table)?;
     }
@@ -156,7 +155,7 @@ fn put_into_a_log_cut_off(connection: &Connection, dir: &Path) -> Result<()> {
     let file = OpenOptions::new().write(true).open(log).expect("the log can be opened");
     file.set_len(0).expect("a shorter file");
     (0..PUTS).try_for_each(put)?;
-    let read = Options::new().read_only(true).open(dir.join("store"));
+    let read = Options::new().with_read_only(true).open(dir.join("store"));
     let error = read.expect_err("a kill now would leave a damaged log");
     assert_eq!(error.kind(), hblite::ErrorKind::Corrupt, "{error}");
     println!("still alive");
@@ -240,7 +239,7 @@ fn once(connection: &Connection, action: &str, dir: &Path) -> Result<()> {
         "clone" => {
             admin.clone_snapshot("s", name("clone"))?;
             admin.disable_table(name("clone"))?;
-            admin.drop_table(name("clone"))
+            admin.delete_table(name("clone"))
         }
         "scrub" => match admin.scrub()?.damaged.first() {
             None => Ok(()),

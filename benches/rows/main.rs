@@ -40,6 +40,7 @@ struct Sizes {
     regions: u64,
     gets: u64,
     short_scans: u64,
+    queue_rounds: u64,
     wide_rows: u64,
     version_rows: u64,
 }
@@ -56,6 +57,7 @@ static SIZES: LazyLock<Sizes> = LazyLock::new(|| {
         regions: of(1_000),
         gets: of(300_000),
         short_scans: of(20_000),
+        queue_rounds: of(1_000_000),
         wide_rows: of(200),
         version_rows: of(20_000),
     }
@@ -82,6 +84,9 @@ fn main() {
     }
     if run.wants_any(&["markers"]) {
         run.markers();
+    }
+    if run.wants("queue") {
+        run.queue();
     }
     if run.wants("pile_up") {
         run.pile_up();

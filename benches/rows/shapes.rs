@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use hblite::{Get, Put, Scan};
+use hblite::{Delete, Get, Put, Scan};
 
-use crate::store::{BATCH, FAMILY, FLUSH_SIZE_BYTES, QUALIFIER, Store, mix, row_of, value_of};
+use crate::store::{BATCH, FAMILY, QUALIFIER, Store, mix, put_of, row_of, value_of};
 use crate::{Run, SIZES};
 
 const WIDE_COLUMNS: u64 = 1_000;
 const VERSIONS: u64 = 10;
+const QUEUE_LENGTH: u64 = 1_000;
 
 impl Run {
     pub(crate) fn wide_rows(&self) {
@@ -58,7 +59,7 @@ impl Run {
                 for turn in 0..SIZES.gets {
                     let get = Get::new(row_of(mix(mix(turn) % SIZES.version_rows)));
                     let get = get.with_column(FAMILY, QUALIFIER);
-                    let get = get.with_versions(i32::try_from(versions).expect("small"));
+                    let get = get.with_versions(u32::try_from(versions).expect("small"));
                     let found = store.table.get(&get).expect("an answer");
                     assert_eq!(found.len() as u64, versions);
                 }
@@ -86,39 +87,67 @@ impl Run {
         );
     }
 
-    /// A scan over rows of which nine in ten are deleted.
-    pub(crate) fn markers(&self) {
-        // All markers fit in memory, so that nothing is flushed and compacted before its time.
-        let store = Store::with_regions(self.dir.clone(), 1, 8 * FLUSH_SIZE_BYTES);
-        store.load((0..SIZES.cells).map(mix));
-        store.settle();
-        let doomed: Vec<u64> = (0..SIZES.cells).filter(|number| number % 10 != 0).collect();
-        for batch in doomed.chunks(BATCH) {
-            let deletes = batch
-                .iter()
-                .map(|number| hblite::Delete::new(row_of(mix(*number))).columns(FAMILY, QUALIFIER));
-            let deletes: Vec<_> = deletes.collect();
-            store.table.delete_all(&deletes).expect("a batch of deletes");
-        }
-        self.measure_reads("markers_memory", 1, SIZES.cells, |_| {
-            assert_eq!(store.scan(&Scan::new()), SIZES.cells / 10);
-        });
-        store.flush();
-        self.measure_reads("markers_flushed", 1, SIZES.cells, |_| {
-            assert_eq!(store.scan(&Scan::new()), SIZES.cells / 10);
-        });
-        // Unlike the flush of a table, that of a region has it compacted where that is due.
-        store.load(std::iter::once(mix(0)));
-        self.time("markers_dropped", 1, || {
+    /// A queue: a row is put at the tail, a scan finds the head, which is deleted.
+    pub(crate) fn queue(&self) {
+        let store = self.store();
+        store.load(0..QUEUE_LENGTH);
+        let mut times = Vec::new();
+        for round in 0..SIZES.queue_rounds {
+            store.table.put(&put_of(QUEUE_LENGTH + round)).expect("a put");
             let began = Instant::now();
-            store.flush_region();
-            while store.file_count() > 1 {
-                std::thread::sleep(Duration::from_millis(1));
+            let mut scanner = store.table.scan(&Scan::new().with_limit(1)).expect("a scanner");
+            let head = scanner.next().expect("a head").expect("a row");
+            times.push(began.elapsed());
+            assert_eq!(head.row(), row_of(round));
+            store.table.delete(&hblite::Delete::new(head.row())).expect("a delete");
+        }
+        times.sort_unstable();
+        let at = |part: usize| times[times.len() / 1_000 * part].as_secs_f64() * 1e6;
+        println!(
+            "{:<28} {:>12.1} µs for a scan, {:.1} for one in a thousand, {:.0} for the slowest",
+            "queue",
+            at(500),
+            at(999),
+            times.last().copied().unwrap_or_default().as_secs_f64() * 1e6,
+        );
+    }
+
+    /// Scans over rows of which all but one in a hundred are deleted, by markers of each kind, and
+    /// over as many cells without markers.
+    pub(crate) fn markers(&self) {
+        let marker = |kind: &str, row: u64| {
+            let delete = Delete::new(row_of(row));
+            match kind {
+                "row" => delete,
+                "family_version" => delete.family_version(FAMILY, 1),
+                "column" => delete.columns(FAMILY, QUALIFIER),
+                _ => delete.column_at(FAMILY, QUALIFIER, 1),
             }
-            began.elapsed()
-        });
-        self.measure_reads("markers_compacted", 1, SIZES.cells, |_| {
-            assert_eq!(store.scan(&Scan::new()), SIZES.cells / 10);
+        };
+        let store = Store::at_rest(self.dir.clone());
+        store.load(0..SIZES.cells);
+        self.markers_scan(&store, "none_memory", SIZES.cells);
+        store.flush();
+        self.markers_scan(&store, "none_file", SIZES.cells);
+        drop(store);
+        for kind in ["row", "family_version", "column", "version"] {
+            let store = Store::at_rest(self.dir.clone());
+            let rows = SIZES.cells / 2;
+            for first in (0..rows).step_by(BATCH) {
+                store.load(first..first + BATCH as u64);
+                let doomed = first + 1..first + BATCH as u64;
+                let deletes: Vec<_> = doomed.map(|row| marker(kind, row)).collect();
+                store.table.delete_all(&deletes).expect("a batch of deletes");
+            }
+            self.markers_scan(&store, &format!("{kind}_memory"), rows / 100);
+            store.flush();
+            self.markers_scan(&store, &format!("{kind}_file"), rows / 100);
+        }
+    }
+
+    fn markers_scan(&self, store: &Store, kind: &str, found: u64) {
+        self.measure_reads(&format!("markers_{kind}"), 1, SIZES.cells, |_| {
+            assert_eq!(store.scan(&Scan::new()), found);
         });
     }
 }

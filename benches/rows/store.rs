@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, EngineOptions, FlushRequest, Get, Options, Put, Scan,
-    Table, TableDescriptor, TableName,
+    ColumnFamilyDescriptor, Connection, Get, Options, Put, Scan, Table, TableDescriptor, TableName,
 };
 
 pub(crate) const FAMILY: &str = "f";
 pub(crate) const QUALIFIER: &str = "field000";
 pub(crate) const BATCH: usize = 100;
-pub(crate) const FLUSH_SIZE_BYTES: usize = 64 << 20;
+pub(crate) const FLUSH_SIZE_BYTES: u64 = 64 << 20;
 /// The settings of the family.
 const ALL_VERSIONS: u32 = i32::MAX as u32;
 
@@ -28,8 +27,19 @@ impl Store {
     }
 
     /// The table is split evenly.
-    pub(crate) fn with_regions(dir: PathBuf, count: u64, flush_size_bytes: usize) -> Self {
+    pub(crate) fn with_regions(dir: PathBuf, count: u64, flush_size_bytes: u64) -> Self {
         let connection = open(&dir, flush_size_bytes);
+        Self::on(connection, dir, count)
+    }
+
+    /// Nothing is flushed and compacted before its time.
+    pub(crate) fn at_rest(dir: PathBuf) -> Self {
+        let options = engine_options(8 * FLUSH_SIZE_BYTES).with_compaction_enabled(false);
+        let connection = options.open(&dir).expect("a store");
+        Self::on(connection, dir, 1)
+    }
+
+    fn on(connection: Connection, dir: PathBuf, count: u64) -> Self {
         let name: TableName = "cells".parse().expect("the name of a table");
         let family = ColumnFamilyDescriptor::new(FAMILY).with_versions(ALL_VERSIONS);
         let descriptor = TableDescriptor::new(name.clone()).with_family(family);
@@ -54,13 +64,6 @@ impl Store {
         self.connection.admin().flush_table(self.table.name()).expect("a flush");
     }
 
-    pub(crate) fn flush_region(&self) {
-        let admin = self.connection.admin();
-        let regions = admin.regions(self.table.name()).expect("a table has regions");
-        let request = FlushRequest::region(regions[0].encoded_name());
-        admin.flush(request).expect("a flush");
-    }
-
     pub(crate) fn settle(&self) {
         self.flush();
         let admin = self.connection.admin();
@@ -68,7 +71,7 @@ impl Store {
     }
 
     /// How many files the region with the most has.
-    pub(crate) fn file_count(&self) -> usize {
+    pub(crate) fn file_count(&self) -> u64 {
         let status = self.connection.admin().status().expect("a status");
         let regions =
             status.regions.iter().filter(|region| region.region.table() == self.table.name());
@@ -101,11 +104,14 @@ impl Drop for Store {
     }
 }
 
-pub(crate) fn open(dir: &Path, flush_size_bytes: usize) -> Connection {
-    let options = EngineOptions::default()
+pub(crate) fn open(dir: &Path, flush_size_bytes: u64) -> Connection {
+    engine_options(flush_size_bytes).open(dir).expect("a store")
+}
+
+fn engine_options(flush_size_bytes: u64) -> Options {
+    Options::new()
         .with_memstore_flush_size_bytes(flush_size_bytes)
-        .with_memstore_total_size_bytes(256 << 20);
-    Options::new().engine(options).open(dir).expect("a store")
+        .with_memstore_total_size_bytes(256 << 20)
 }
 
 /// The put of a row, with a timestamp of its own.

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hblite::{Connection, EngineOptions, Options, Put, Scan, Table};
+use hblite::{Connection, Options, Put, Scan, Table};
 
 use crate::arguments::{Arguments, Phase};
 use crate::process::{bytes_written, descriptors_and_maps, memory};
@@ -77,7 +77,7 @@ fn put_all(table: &Table, from: u64, count: u64) -> Result<()> {
 /// The files of the table at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Files {
-    files: usize,
+    files: u64,
     bytes: u64,
     regions: usize,
 }
@@ -110,9 +110,9 @@ fn wait_for_rest(connection: &Connection, table: &Table) -> Result<Duration> {
 }
 
 fn store(arguments: &Arguments) -> Result<Connection> {
-    let block_cache_size_bytes = usize::try_from(arguments.block_cache_mib << 20)?;
-    let engine = EngineOptions::default().with_block_cache_size_bytes(block_cache_size_bytes);
-    Ok(Options::new().engine(engine).open(arguments.store_dir())?)
+    let block_cache_size_bytes = arguments.block_cache_mib << 20;
+    let options = Options::new().with_block_cache_size_bytes(block_cache_size_bytes);
+    Ok(options.open(arguments.store_dir())?)
 }
 
 /// Opens the store and answers a get; reports the milliseconds as `name`.

@@ -19,11 +19,14 @@ const (
 
 // ports is the ready line of a server.
 type ports struct {
-	ZooKeeper     int   `json:"zookeeper_port"`
-	RPC           int   `json:"rpc_port"`
-	RegionServers []int `json:"region_server_ports"`
-	HTTP          int   `json:"http_port"`
-	Thrift        int   `json:"thrift_port"`
+	ZooKeeper     int    `json:"zookeeper_port"`
+	RPC           int    `json:"rpc_port"`
+	RegionServers []int  `json:"region_server_ports"`
+	HTTP          int    `json:"http_port"`
+	Thrift        int    `json:"thrift_port"`
+	Thrift2       int    `json:"thrift2_port"`
+	REST          int    `json:"rest_port"`
+	Console       string `json:"console_url"`
 }
 
 // process is the operating system's side of a server: pipes, log, end.

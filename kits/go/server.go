@@ -112,6 +112,19 @@ func (s *Server) ZooKeeper() string { return address(s.ports.ZooKeeper) }
 // RPC returns the master's address, for clients that connect without ZooKeeper.
 func (s *Server) RPC() string { return address(s.ports.RPC) }
 
+// Thrift returns the address of Thrift 1, or "" without --thrift-port.
+func (s *Server) Thrift() string { return gateway(s.ports.Thrift) }
+
+// Thrift2 returns the address of Thrift 2, or "" without --thrift2-port.
+func (s *Server) Thrift2() string { return gateway(s.ports.Thrift2) }
+
+// REST returns the address of the REST gateway, or "" without --rest-port.
+func (s *Server) REST() string { return gateway(s.ports.REST) }
+
+// Console returns the console's URL for a browser, with the token that lets it make changes. A
+// fork has none.
+func (s *Server) Console() string { return s.ports.Console }
+
 // URL returns the address of the admin endpoint.
 func (s *Server) URL() string { return "http://" + address(s.ports.HTTP) }
 
@@ -121,6 +134,13 @@ func (s *Server) Configuration() map[string]string {
 		"hbase.zookeeper.quorum":              "127.0.0.1",
 		"hbase.zookeeper.property.clientPort": strconv.Itoa(s.ports.ZooKeeper),
 	}
+}
+
+func gateway(port int) string {
+	if port == 0 {
+		return ""
+	}
+	return address(port)
 }
 
 func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

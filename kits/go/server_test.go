@@ -54,6 +54,24 @@ func TestTwoServersShareNothing(t *testing.T) {
 	}
 }
 
+func TestTheAddressesOfGatewaysAndTheConsoleAreKnown(t *testing.T) {
+	arguments := []string{"--thrift-port", "0", "--thrift2-port", "0", "--rest-port", "0"}
+	server := StartWith(t, Options{Arguments: arguments})
+	for _, address := range []string{server.Thrift(), server.Thrift2(), server.REST()} {
+		connection, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		connection.Close()
+	}
+	if !strings.HasPrefix(server.Console(), server.URL()+"/console/") {
+		t.Error(server.Console())
+	}
+	if plain := Start(t); plain.Thrift()+plain.Thrift2()+plain.REST() != "" {
+		t.Error("a gateway that was not started has an address")
+	}
+}
+
 func TestFaultsAreSetAndCleared(t *testing.T) {
 	server := StartWith(t, Options{RegionServers: 2})
 	fault := Fault{Drop: "after", Methods: []string{"Mutate"}, Tables: []string{"orders"}, Count: 3}

@@ -24,7 +24,7 @@ use crate::Table;
 use crate::backend::WriteBuffer;
 
 /// Default for the maximum number of buffered writes.
-const COUNT_MAX: usize = 10_000;
+const COUNT_MAX: u32 = 10_000;
 
 /// Collects writes to a table and sends them in batches, each as one log entry per region.
 ///
@@ -51,7 +51,7 @@ const COUNT_MAX: usize = 10_000;
 /// ```
 pub struct BufferedMutator {
     buffer: Arc<Buffer>,
-    count_max: usize,
+    count_max: u32,
     limits: WriteBuffer,
     timer: Option<Timer>,
 }
@@ -74,7 +74,7 @@ impl BufferedMutator {
 
     /// Sends the buffer when it has this many writes. Default 10,000, at least 1.
     #[must_use]
-    pub fn with_count_max(mut self, writes: usize) -> Self {
+    pub fn with_count_max(mut self, writes: u32) -> Self {
         self.count_max = writes.max(1);
         self
     }
@@ -82,7 +82,7 @@ impl BufferedMutator {
     /// Sends the buffer when its cells have this many bytes. Default 2 MiB; on a cluster,
     /// `hbase.client.write.buffer`.
     #[must_use]
-    pub fn with_size_max_bytes(mut self, bytes: usize) -> Self {
+    pub fn with_size_max_bytes(mut self, bytes: u64) -> Self {
         self.limits.size_max_bytes = bytes;
         self
     }
@@ -147,12 +147,12 @@ impl BufferedMutator {
     }
 
     /// The number of writes at which the buffer is sent.
-    pub fn count_max(&self) -> usize {
+    pub fn count_max(&self) -> u32 {
         self.count_max
     }
 
     /// The bytes of cells at which the buffer is sent.
-    pub fn size_max_bytes(&self) -> usize {
+    pub fn size_max_bytes(&self) -> u64 {
         self.limits.size_max_bytes
     }
 
@@ -180,7 +180,7 @@ impl BufferedMutator {
         let has_timer = self.start_timer();
         let Self { count_max, limits, .. } = self;
         let is_full = |count: usize, bytes: usize| {
-            count >= *count_max || bytes >= limits.size_max_bytes || !has_timer
+            count >= *count_max as usize || bytes as u64 >= limits.size_max_bytes || !has_timer
         };
         self.buffer.push(mutation.into(), is_full);
         self.buffer.report()

@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_client::{Admin, Client, ClientMetrics};
-use hblite_engine::{FileNote, OpenReport, ReplayReport};
 use hblite_env::{Clock as _, SystemClock};
 use hblite_model::{
-    BackupReport, BulkLoadOptions, BulkLoadReport, ColumnFamilyDescriptor, CompactRequest,
-    FailSafeSnapshot, FlushRequest, MergeKind, NamespaceDescriptor, RegionInfo, RegionLocation,
-    Result, ScrubStatus, SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus,
-    SystemTables, TableDescriptor, TableName, TableState,
+    BackupReport, BulkLoadOptions, BulkLoadReport, ClusterServers, ColumnFamilyDescriptor,
+    CompactRequest, CompactionState, FailSafeSnapshot, FlushRequest, MasterWork, MergeKind,
+    NamespaceDescriptor, RegionInfo, RegionLocation, Result, ScrubStatus, ServerWork,
+    SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus, Switch, SystemTables,
+    TableDescriptor, TableName, TableState,
 };
 
 use self::runtime::Runtime;
@@ -53,7 +53,7 @@ pub fn connect(url: &str) -> Result<Connection> {
 ///
 /// ```no_run
 /// let connection = hblite::ClusterOptions::new()
-///     .set("hbase.client.retries.number", "3")
+///     .with_setting("hbase.client.retries.number", "3")
 ///     .connect("hbase+rpc://host1:16000,host2:16000")?;
 /// # Ok::<(), hblite::Error>(())
 /// ```
@@ -68,10 +68,10 @@ impl ClusterOptions {
         Self::default()
     }
 
-    /// Sets the setting that HBase calls `name`. It takes precedence over `hbase-site.xml`, but not
+    /// Sets what HBase calls `name`. It takes precedence over `hbase-site.xml`, but not
     /// over the query of the URL.
     #[must_use]
-    pub fn set(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+    pub fn with_setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.settings.push((name.into(), value.into()));
         self
     }
@@ -84,7 +84,11 @@ impl ClusterOptions {
         let runtime = Runtime::start()?;
         let client = runtime.run(Client::connect_with(url, &self.settings))?;
         let admin = client.admin();
-        Ok(Connection::to_backend(Arc::new(Cluster { admin, client, runtime: Arc::new(runtime) })))
+        Ok(Connection::from_backend(Arc::new(Cluster {
+            admin,
+            client,
+            runtime: Arc::new(runtime),
+        })))
     }
 }
 
@@ -115,7 +119,7 @@ struct Cluster {
 }
 
 impl Backend for Cluster {
-    fn table(&self, name: TableName) -> Arc<dyn TableBackend> {
+    fn table(self: Arc<Self>, name: TableName) -> Arc<dyn TableBackend> {
         let (client, runtime) = (&self.client, Arc::clone(&self.runtime));
         Arc::new(ClusterTable::new(client.table(name), client.admin(), runtime))
     }
@@ -128,18 +132,6 @@ impl Backend for Cluster {
         None
     }
 
-    fn recovery(&self) -> Option<&ReplayReport> {
-        None
-    }
-
-    fn open_report(&self) -> Option<&OpenReport> {
-        None
-    }
-
-    fn file_notes(&self) -> Vec<FileNote> {
-        Vec::new()
-    }
-
     fn close(&self) -> Result<()> {
         self.runtime.close();
         self.client.close();
@@ -150,8 +142,8 @@ impl Backend for Cluster {
         self.runtime.run(self.admin.create_table(table, split_keys))
     }
 
-    fn drop_table(&self, table: &TableName) -> Result<()> {
-        self.runtime.run(self.admin.drop_table(table))
+    fn delete_table(&self, table: &TableName) -> Result<()> {
+        self.runtime.run(self.admin.delete_table(table))
     }
 
     fn truncate_table(&self, table: &TableName, splits: SplitPoints) -> Result<()> {
@@ -222,12 +214,12 @@ impl Backend for Cluster {
         self.runtime.run(self.admin.truncate_region(region))
     }
 
-    fn flush(&self, request: FlushRequest) -> Result<()> {
-        self.runtime.run(self.admin.flush(&request))
+    fn flush(&self, request: &FlushRequest) -> Result<()> {
+        self.runtime.run(self.admin.flush(request))
     }
 
-    fn compact(&self, request: CompactRequest) -> Result<()> {
-        self.runtime.run(self.admin.compact(&request))
+    fn compact(&self, request: &CompactRequest) -> Result<()> {
+        self.runtime.run(self.admin.compact(request))
     }
 
     fn status(&self) -> Result<StoreStatus> {
@@ -238,6 +230,34 @@ impl Backend for Cluster {
         Err(unsupported("scrub", NAME))
     }
 
+    fn is_switched_on(&self, switch: Switch) -> Result<bool> {
+        self.runtime.run(self.admin.is_switched_on(switch))
+    }
+
+    fn set_switch(&self, switch: Switch, on: bool) -> Result<bool> {
+        self.runtime.run(self.admin.set_switch(switch, on))
+    }
+
+    fn servers(&self) -> Result<ClusterServers> {
+        self.runtime.run(self.admin.servers())
+    }
+
+    fn run_on_master(&self, work: &MasterWork) -> Result<bool> {
+        self.runtime.run(self.admin.run_on_master(work))
+    }
+
+    fn run_catalog_janitor(&self) -> Result<u32> {
+        self.runtime.run(self.admin.run_catalog_janitor())
+    }
+
+    fn run_on_servers(&self, servers: &[&str], work: &ServerWork) -> Result<Vec<(String, bool)>> {
+        self.runtime.run(self.admin.run_on_servers(servers, work))
+    }
+
+    fn compaction_state(&self, table: &TableName) -> Result<CompactionState> {
+        self.runtime.run(self.admin.compaction_state(table))
+    }
+
     fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
         self.runtime.run(self.admin.create_namespace(namespace))
     }
@@ -246,8 +266,8 @@ impl Backend for Cluster {
         self.runtime.run(self.admin.modify_namespace(namespace))
     }
 
-    fn drop_namespace(&self, name: &str) -> Result<()> {
-        self.runtime.run(self.admin.drop_namespace(name))
+    fn delete_namespace(&self, name: &str) -> Result<()> {
+        self.runtime.run(self.admin.delete_namespace(name))
     }
 
     fn describe_namespace(&self, name: &str) -> Result<NamespaceDescriptor> {

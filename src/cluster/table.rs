@@ -51,7 +51,7 @@ impl TableBackend for ClusterTable {
     fn scan(&self, scan: &Scan) -> Result<Rows> {
         let scanner = self.runtime.run(self.table.scan(scan))?;
         let runtime = Arc::clone(&self.runtime);
-        Ok(Rows::Other(Box::new(ClusterScanner { scanner, skipped: None, runtime })))
+        Ok(Rows::new(Box::new(ClusterScanner { scanner, skipped: None, runtime })))
     }
 
     fn mutate(&self, mutation: &Mutation) -> Result<()> {
@@ -93,7 +93,7 @@ impl TableBackend for ClusterTable {
     fn write_buffer(&self) -> WriteBuffer {
         let settings = self.table.settings();
         WriteBuffer {
-            size_max_bytes: settings.write_buffer_size_bytes,
+            size_max_bytes: settings.write_buffer_size_bytes as u64,
             age_max: settings.write_buffer_age_max,
         }
     }

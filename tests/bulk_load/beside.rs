@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use hblite::{Cell, CompactRequest, EngineOptions, Env, Get, Options, Put, Scan};
+use hblite::{Cell, CompactRequest, Env, Get, Options, Put, Scan};
 use hblite_engine::BulkLoadRequest;
 use hblite_env::MemFileSystem;
 
@@ -15,8 +15,8 @@ use super::{FAMILIES, FOLDER, STORE, create, engine, in_folder, name, put_cell, 
 fn scanners_see_loads_whole_while_regions_split() {
     const LOADS: u64 = 40;
     let connection = Options::new()
-        .env(Env::in_memory())
-        .engine(EngineOptions::default().with_memstore_flush_size_bytes(64 * 1024))
+        .with_env(Env::in_memory())
+        .with_memstore_flush_size_bytes(64 * 1024)
         .open(STORE)
         .expect("an empty store");
     create(&connection, &[]).expect("a new table");
@@ -56,7 +56,7 @@ fn scanners_see_loads_whole_while_regions_split() {
                 }
                 let key = row(number);
                 let _ = connection.admin().split_table(name("t"), Some(key.as_bytes()));
-                let _ = connection.admin().compact(match number % 2 {
+                let _ = connection.admin().compact(&match number % 2 {
                     0 => CompactRequest::from(name("t")).major(),
                     _ => CompactRequest::from(name("t")),
                 });

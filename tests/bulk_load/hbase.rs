@@ -72,7 +72,7 @@ fn shown(cell: &hblite::CellRef<'_>) -> (Vec<u8>, i64, Vec<u8>) {
 }
 
 fn raw_cells(connection: &Connection) -> Vec<(Vec<u8>, i64, Vec<u8>)> {
-    let scan = Scan::new().with_raw(true).with_versions(i32::MAX);
+    let scan = Scan::new().with_raw(true).with_all_versions();
     let rows = connection.table("t").and_then(|table| table.scan(&scan)).expect("a table");
     let mut cells = Vec::new();
     for row in rows {

@@ -8,7 +8,7 @@ use hblite::{
 };
 use serde_json::Value;
 
-use crate::filters;
+use super::filters;
 
 pub(crate) fn bytes(value: &Value) -> Vec<u8> {
     match value {
@@ -71,7 +71,7 @@ macro_rules! read_options {
             };
         }
         if let Some(versions) = $op.get("versions") {
-            $read = $read.with_versions(int(versions));
+            $read = $read.with_versions(u32::try_from(int(versions)).unwrap_or(0));
         }
         if let Some(range) = time_range($op)? {
             $read = $read.with_time_range(range);
@@ -102,7 +102,10 @@ pub(crate) fn get(op: &Value) -> Result<Get> {
 pub(crate) fn scan(op: &Value) -> Result<Scan> {
     let mut scan = Scan::new();
     if let Some(prefix) = op.get("prefix") {
-        scan = scan.with_prefix(bytes(prefix));
+        // `setStartStopRowForPrefixScan` of HBase's client.
+        let prefix = bytes(prefix);
+        let stop = hblite::bytes::next_after_prefix(&prefix);
+        scan = scan.with_start_row(prefix).with_stop_row(stop);
     }
     let flag = |name: &str, default: bool| op.get(name).map_or(default, |v| v == true);
     if let Some(start) = op.get("start") {
@@ -120,7 +123,7 @@ pub(crate) fn scan(op: &Value) -> Result<Scan> {
         scan = scan.with_limit(1);
     }
     if let Some(batch) = op.get("batch") {
-        scan = scan.with_batch(natural(batch) as usize);
+        scan = scan.with_batch(natural(batch));
     }
     if let Some(caching) = op.get("caching") {
         scan = scan.with_caching(natural(caching));
@@ -132,7 +135,7 @@ pub(crate) fn scan(op: &Value) -> Result<Scan> {
 pub(crate) fn put(op: &Value) -> Put {
     let row = bytes(&op["row"]);
     let mut put = match op.get("ts").and_then(Value::as_i64) {
-        Some(timestamp) => Put::at(row, timestamp),
+        Some(timestamp) => Put::new(row).with_timestamp(timestamp),
         None => Put::new(row),
     };
     for cell in list(&op["cells"]) {
@@ -155,7 +158,7 @@ pub(crate) fn put(op: &Value) -> Put {
 pub(crate) fn delete(op: &Value) -> Delete {
     let row = bytes(&op["row"]);
     let mut delete = match op.get("ts").and_then(Value::as_i64) {
-        Some(timestamp) => Delete::at(row, timestamp),
+        Some(timestamp) => Delete::new(row).with_timestamp(timestamp),
         None => Delete::new(row),
     };
     for marker in list(&op["del"]) {

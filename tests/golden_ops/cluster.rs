@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use hblite::{ClusterOptions, Connection, Scan, TableName};
 use serde_json::Value;
 
-use crate::arguments::{table_name, text};
-use crate::runner::{FileOutcome, play};
+use super::arguments::{table_name, text};
+use super::runner::{FileOutcome, play};
 
 /// No two operations have the same timestamp, as in the recordings.
 const TICK: Duration = Duration::from_millis(2);
@@ -65,14 +65,14 @@ impl Created {
                 if admin.is_table_enabled(table)? {
                     admin.disable_table(table)?;
                 }
-                admin.drop_table(table)?;
+                admin.delete_table(table)?;
             }
         }
         let namespaces = admin.list_namespaces()?;
         for name in
             self.namespaces.iter().filter(|name| namespaces.iter().any(|n| n.name == **name))
         {
-            admin.drop_namespace(name)?;
+            admin.delete_namespace(name)?;
         }
         Ok(())
     }
@@ -106,8 +106,8 @@ fn wait_for_parents(connection: &Connection) -> hblite::Result<()> {
 
 pub(crate) fn run_file(file: &Path, url: &str) -> FileOutcome {
     let connection = ClusterOptions::new()
-        .set("hbase.client.retries.number", "5")
-        .set("hbase.client.pause", "20")
+        .with_setting("hbase.client.retries.number", "5")
+        .with_setting("hbase.client.pause", "20")
         .connect(url)
         .expect("the cluster answers");
     let created = Created::of(file);

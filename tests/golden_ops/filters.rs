@@ -7,7 +7,7 @@ use hblite::filter::{
 use hblite::{Error, Result};
 use serde_json::Value;
 
-use crate::arguments::{byte_lists, bytes, compare_operator, text};
+use super::arguments::{byte_lists, bytes, compare_operator, text};
 
 fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hblite::{
-    Action, Connection, EngineOptions, Error, Exception, ManualClock, MergeKind,
-    NamespaceDescriptor, Options, RegionInfo, Result, RowResult, SplitPoints, SystemTables,
+    Action, Connection, Error, Exception, ManualClock, MergeKind, NamespaceDescriptor, Options,
+    RegionInfo, Result, RowResult, SplitPoints, SystemTables,
 };
 use serde_json::{Value, json};
 
-use crate::answer::{self, CLOCK_START};
-use crate::arguments::{self, bytes, table_name, text};
+use super::answer::{self, CLOCK_START};
+use super::arguments::{self, bytes, table_name, text};
 
-const FILES_NEVER_REACHED: usize = 10_000;
+const FILES_NEVER_REACHED: u32 = 10_000;
 /// How long regions may refer to the files of their parents.
 const REFERENCES_MAX: Duration = Duration::from_secs(60);
 
@@ -42,16 +42,13 @@ pub(crate) fn empty_store() -> (Connection, Arc<ManualClock>) {
     let clock = Arc::new(ManualClock::new(CLOCK_START));
     // As the server of the recordings: only the files of split and merged regions are compacted
     // without a request.
-    let engine = EngineOptions::default()
+    let engine = Options::new()
         .with_compaction_files_max(FILES_NEVER_REACHED)
         .with_compaction_files_min(FILES_NEVER_REACHED)
         .with_blocking_store_files(FILES_NEVER_REACHED)
-        .with_major_compaction_period_ms(None);
-    let connection = Options::new()
-        .engine(engine)
-        .clock(clock.clone())
-        .open_in_memory()
-        .expect("an empty store in memory opens");
+        .with_major_compaction_period(None);
+    let connection =
+        engine.with_clock(clock.clone()).open_in_memory().expect("an empty store in memory opens");
     (connection, clock)
 }
 
@@ -59,7 +56,10 @@ pub(crate) fn empty_store() -> (Connection, Arc<ManualClock>) {
 /// recording did.
 #[allow(dead_code, reason = "other tests play on other connections")]
 pub(crate) fn wait_for_heirs(store: &Connection) {
-    let engine = hblite::embedded_engine(store).expect("the store is embedded");
+    let engine = store
+        .backend_as::<hblite_engine::Timeline>()
+        .map(|timeline| timeline.engine())
+        .expect("the store is embedded");
     let start = Instant::now();
     while engine.online_regions().iter().any(|region| region.has_references()) {
         assert!(start.elapsed() < REFERENCES_MAX, "references are compacted");
@@ -310,7 +310,7 @@ fn run_store(connection: &Connection, op: &Value) -> Result<Value> {
         }
         "regions" => borders(&admin.regions(&table)?),
         _ => {
-            let region = admin.locate_region(&table, &bytes(&op["row"]))?.region;
+            let region = admin.locate_region(&table, bytes(&op["row"]))?.region;
             let mut answer = borders(std::slice::from_ref(&region));
             json!({"region": answer["regions"][0].take()})
         }
@@ -348,10 +348,10 @@ fn run_admin(connection: &Connection, op: &Value) -> Result<Value> {
         }
         "add_family" => admin.add_family(&table, &arguments::family(&op["family"], None)?)?,
         "modify_family" => admin.modify_family(&table, &arguments::family(&op["family"], None)?)?,
-        "delete_family" => admin.delete_family(&table, &bytes(&op["family"]))?,
+        "delete_family" => admin.delete_family(&table, bytes(&op["family"]))?,
         "disable" => admin.disable_table(&table)?,
         "enable" => admin.enable_table(&table)?,
-        "drop" => admin.drop_table(&table)?,
+        "drop" => admin.delete_table(&table)?,
         "truncate" => {
             let keeps = op["preserve_splits"] == true;
             let splits = if keeps { SplitPoints::Preserve } else { SplitPoints::Discard };
@@ -379,7 +379,7 @@ fn run_namespace(connection: &Connection, op: &Value) -> Result<Value> {
     match op["op"].as_str().unwrap_or("") {
         "create_ns" => admin.create_namespace(&descriptor())?,
         "alter_ns" => admin.modify_namespace(&descriptor())?,
-        "drop_ns" => admin.drop_namespace(&name)?,
+        "drop_ns" => admin.delete_namespace(&name)?,
         "describe_ns" => {
             let found = admin.describe_namespace(&name)?;
             let properties: BTreeMap<_, _> = found.properties.into_iter().collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite::{Connection, EngineOptions, Env, ManualClock, Options, Result, Scan};
+use hblite::{Connection, Env, ManualClock, Options, Result, Scan};
 use hblite_env::{FileSystem, MemFileSystem, StdFileSystem};
 
 use crate::testkit;
@@ -68,16 +68,16 @@ pub(crate) fn find(fs: &dyn FileSystem, part: &str, other: &str) -> PathBuf {
 }
 
 pub(crate) fn options(fs: &(impl FileSystem + Clone + 'static)) -> Options {
-    let engine = EngineOptions::default()
+    let engine = Options::new()
         .with_compaction_enabled(false)
         .with_split_enabled(false)
-        .with_scrub_period_ms(None);
+        .with_scrub_period(None);
     let env = Env::in_memory().with_fs(Arc::new(fs.clone()));
-    Options::new().engine(engine).env(env.with_clock(Arc::new(ManualClock::new(NOW))))
+    engine.with_env(env.with_clock(Arc::new(ManualClock::new(NOW))))
 }
 
 pub(crate) fn adopt(fs: &(impl FileSystem + Clone + 'static)) -> Result<Connection> {
-    options(fs).create_if_missing(false).adopt_hbase(true).open(ROOT)
+    options(fs).with_create_if_missing(false).with_hbase_adopted(true).open(ROOT)
 }
 
 /// Row, column and value of every version of every cell of n:t, deletes applied.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use hblite::{NamespaceDescriptor, SnapshotKind};
 use hblite_env::{FileSystem, MemFileSystem};
 
-use crate::directory::{
+use super::directory::{
     ROOT, adopt, assert_sound, cells, cells_of, contents, copy_fixture, expected, fixture, options,
     write,
 };

@@ -82,7 +82,7 @@ fn a_compaction_brings_them_in() {
         let name: hblite::TableName = table.parse().expect("a name");
         // One that is not major finds them, too.
         let request = CompactRequest::table(name);
-        connection.admin().compact(request).expect("room");
+        connection.admin().compact(&request).expect("room");
         assert_eq!(referring_files(&fs, &connection, table), [] as [PathBuf; 0], "{table}");
         assert_eq!(cells(&connection, table, &Scan::new()), expected(table), "{table}");
     }
@@ -102,7 +102,7 @@ fn a_snapshot_of_hbase_can_be_cloned_and_a_new_one_needs_no_other_files() {
     assert_eq!(cells(&connection, "again", &Scan::new()), expected("clone"));
     admin.snapshot("new", "m", &SnapshotOptions::default()).expect("room");
     let clone: hblite::TableName = "clone".parse().expect("a name");
-    admin.compact(CompactRequest::table(clone)).expect("room");
+    admin.compact(&CompactRequest::table(clone)).expect("room");
     connection.close().expect("nothing fails");
     let archived = contents(&fs).into_keys().filter(|path| {
         path.starts_with(Path::new(ROOT).join("archive")) && path.to_string_lossy().contains("d41d")

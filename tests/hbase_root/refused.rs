@@ -7,7 +7,7 @@ use hblite_env::{FileSystem, MemFileSystem};
 use hblite_model::cell::key;
 use hblite_model::protobuf::{MessageWriter, write_varint};
 
-use crate::directory::{ROOT, adopt, contents, find, fixture, write};
+use super::directory::{ROOT, adopt, contents, find, fixture, write};
 
 const META: &str = "data/hbase/meta/1588230740";
 const MASTER_REGION: &str = "1595e783b53d99cd5eef43b6debb2682";

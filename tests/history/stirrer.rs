@@ -98,7 +98,10 @@ fn load_what_changes_nothing(
         writer.finish(&StoreFileInfo::default())?;
     }
     let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
-    let engine = hblite::embedded_engine(connection).expect("an embedded store");
+    let engine = connection
+        .backend_as::<hblite_engine::Timeline>()
+        .map(|timeline| timeline.engine())
+        .expect("an embedded store");
     engine.procedures().bulk_load(table, folder, &request).map(drop)
 }
 

@@ -129,7 +129,7 @@ fn read_table(
     is_enabled: bool,
 ) -> Result<TableContents> {
     let table = connection.table(name.clone())?;
-    let mut scanner = table.scan(&Scan::new().with_versions(i32::MAX))?;
+    let mut scanner = table.scan(&Scan::new().with_all_versions())?;
     let mut descriptor = format!("{:?}", table.descriptor()?);
     // That of a clone has another name.
     if let Some(families) = descriptor.find("families") {
@@ -141,7 +141,7 @@ fn read_table(
             continue;
         }
         cells += add(row, &mut bytes);
-        let got = table.get(&Get::new(row.row()).with_versions(i32::MAX))?;
+        let got = table.get(&Get::new(row.row()).with_all_versions())?;
         cells_by_get += got.cells().count();
     }
     Ok(TableContents { descriptor, is_enabled, cells, cells_by_get, bytes })

@@ -73,7 +73,10 @@ pub(crate) fn watch_for_panics() {
 
 /// Opens the store of a file system.
 pub(crate) fn open(fs: &Arc<dyn FileSystem>, salvage: bool) -> StoreResult<Connection> {
-    stores::options(Arc::clone(fs), false).salvage(salvage).create_if_missing(false).open(STORE)
+    stores::options(Arc::clone(fs), false)
+        .with_salvage(salvage)
+        .with_create_if_missing(false)
+        .open(STORE)
 }
 
 /// Everything that an open reports.

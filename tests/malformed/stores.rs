@@ -9,11 +9,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use hblite::{
     Admin, BloomType, BulkLoadOptions, Cell, CellType, ColumnFamilyDescriptor, Compression,
-    Connection, DataBlockEncoding, Delete, EngineOptions, Env, FailSafeSnapshot, ManualClock,
-    MergeKind, NamespaceDescriptor, Options, Put, Result, SnapshotOptions, TableDescriptor,
+    Connection, DataBlockEncoding, Delete, Env, FailSafeSnapshot, ManualClock, MergeKind,
+    NamespaceDescriptor, Options, Put, Result, SnapshotOptions, TableDescriptor,
 };
 use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem, SeededRandom};
 use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
@@ -140,18 +141,18 @@ impl Stores {
 
 /// Settings without background work.
 pub(crate) fn options(fs: Arc<dyn FileSystem>, is_flushed_on_close: bool) -> Options {
-    let mut engine = EngineOptions::default()
+    let engine = Options::new()
         .with_compaction_enabled(false)
         .with_split_enabled(false)
         .with_flush_on_close(is_flushed_on_close)
-        .with_scrub_period_ms(None);
-    engine.wal.roll_size_bytes = 3 << 10;
+        .with_scrub_period(None)
+        .with_wal_roll_size_bytes(3 << 10);
     let env = Env {
         fs,
         clock: Arc::new(ManualClock::new(NOW_MS)),
         random: Arc::new(SeededRandom::new(7)),
     };
-    Options::new().engine(engine).env(env)
+    engine.with_env(env)
 }
 
 fn open(fs: &CrashFileSystem, is_flushed_on_close: bool) -> Connection {
@@ -220,8 +221,8 @@ fn write_folder(fs: &dyn FileSystem) {
 }
 
 fn snapshot(admin: &Admin, name: &str, table: &str) -> Result<()> {
-    let time_to_live_s = (name == "short").then_some(86_400);
-    admin.snapshot(name, table, &SnapshotOptions::default().with_time_to_live_s(time_to_live_s))
+    let time_to_live = (name == "short").then_some(Duration::from_secs(86_400));
+    admin.snapshot(name, table, &SnapshotOptions::default().with_time_to_live(time_to_live))
 }
 
 /// Tables with everything that a table can contain. The images are those of earlier moments.
@@ -327,7 +328,7 @@ const OPERATIONS: [Operation; 8] = [
     }),
     ("drop", &[Kind::Temporary], |connection| {
         connection.admin().disable_table("t")?;
-        connection.admin().drop_table("t")
+        connection.admin().delete_table("t")
     }),
     ("split", &[Kind::Temporary, Kind::Reference, Kind::Manifest], |connection| {
         connection.admin().split_table("t", Some(b"row05"))

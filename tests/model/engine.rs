@@ -2,19 +2,20 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hblite::{
-    ColumnFamilyDescriptor, CompactRequest, Connection, Durability, EngineOptions, Env,
-    ManualClock, MergeKind, Options, RegionInfo, Result, RowResult, TableDescriptor, TableName,
+    ColumnFamilyDescriptor, CompactRequest, Connection, Durability, Env, ManualClock, MergeKind,
+    Options, RegionInfo, Result, RowResult, TableDescriptor, TableName,
 };
 use hblite_env::{CrashFileSystem, FileSystem, MemFileSystem, SeededRandom};
 use hblite_reference::cell::Family;
 use hblite_reference::read::Read;
 
-use crate::answer::{Answer, AnsweredRow, Failure, cells};
-use crate::generator::{FileSettings, World};
-use crate::operation::{Change, Operation, Write, append, delete, increment, put, row_mutations};
-use crate::store::Store;
+use super::answer::{Answer, AnsweredRow, Failure, cells};
+use super::generator::{FileSettings, World};
+use super::operation::{Change, Operation, Write, append, delete, increment, put, row_mutations};
+use super::store::Store;
 
 pub(crate) const CLOCK_START: i64 = 100_000;
 
@@ -95,16 +96,16 @@ impl EngineSide {
     }
 
     fn open(&mut self) -> Result<()> {
-        let mut engine = EngineOptions::default()
+        let engine = Options::new()
             .with_compaction_enabled(false)
             // Three at a time, whatever their size: the model knows which.
             .with_compaction_files_min(3)
             .with_compaction_files_max(3)
-            .with_flush_on_close(self.world == World::Closes { is_flushed: true });
-        engine.wal.roll_size_bytes = 16 * 1024;
+            .with_flush_on_close(self.world == World::Closes { is_flushed: true })
+            .with_wal_roll_size_bytes(16 * 1024);
         let (fs, clock) = (self.file_system(), self.clock.clone());
         let env = Env { fs, clock, random: self.random.clone() };
-        let options = Options::new().engine(engine).env(env);
+        let options = engine.with_env(env);
         self.connection = Some(options.open(Path::new("/store"))?);
         Ok(())
     }
@@ -224,7 +225,7 @@ impl EngineSide {
             Operation::Compact { is_major } => {
                 let request = CompactRequest::table(&self.table);
                 let request = if *is_major { request.major() } else { request };
-                admin.compact(request).map(|()| Answer::Done)
+                admin.compact(&request).map(|()| Answer::Done)
             }
             Operation::Split { row } => {
                 admin.split_table(&self.table, Some(row)).and_then(|()| self.borders())
@@ -286,7 +287,8 @@ fn described(family: &Family, files: &FileSettings) -> Result<ColumnFamilyDescri
         .with_data_block_encoding(files.encoding)
         .with_block_size(files.block_size_bytes);
     if let Some(time_to_live_ms) = family.time_to_live_ms {
-        descriptor = descriptor.with_time_to_live((time_to_live_ms / 1000) as u32);
+        descriptor =
+            descriptor.with_time_to_live(Duration::from_secs((time_to_live_ms / 1000) as u64));
     }
     if family.new_version_behavior {
         descriptor.set_attribute("NEW_VERSION_BEHAVIOR", "true")?;

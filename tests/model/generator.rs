@@ -9,8 +9,8 @@ use hblite_reference::cell::Family;
 use hblite_reference::filter::{FilterSpec, SingleColumn};
 use hblite_reference::read::Read;
 
-use crate::choices::Choices;
-use crate::operation::{
+use super::choices::Choices;
+use super::operation::{
     BatchItem, Change, Check, CheckedWrites, DeletePart, Delta, Operation, PutCell, ReadModify,
     Write,
 };
@@ -107,9 +107,15 @@ pub(crate) struct Setting<'s> {
     pub(crate) now: i64,
 }
 
+/// No write chooses the clock's time, and the clock never reaches a chosen one: whether a timestamp
+/// was chosen matters where it does.
+const FUTURE_MS: i64 = 100_000_000;
+/// How far an operation's timestamps may run ahead of the clock, which stands still meanwhile.
+pub(crate) const AHEAD_MS: i64 = 32;
+
 /// How far the clock moves before an operation.
 pub(crate) fn pause_ms(choices: &mut Choices<'_>) -> i64 {
-    choices.pick(&[1, 0, 1, 3, 40, 1, 0, 700])
+    AHEAD_MS + choices.pick(&[1, 0, 1, 3, 40, 1, 0, 700])
 }
 
 impl Setting<'_> {
@@ -170,7 +176,8 @@ impl Setting<'_> {
     }
 
     fn grid(&self, choices: &mut Choices<'_>) -> i64 {
-        (self.now / GRID_MS + choices.below(6) as i64 - 4) * GRID_MS
+        let grid = (self.now / GRID_MS + choices.below(6) as i64 - 4) * GRID_MS;
+        if grid < self.now { grid } else { grid + FUTURE_MS }
     }
 
     /// A timestamp to look for.
@@ -255,7 +262,9 @@ impl Setting<'_> {
                 CellType::DeleteFamilyVersion,
             ]);
             let timestamp = match (cell_type, self.timestamp(choices)) {
-                (CellType::DeleteFamilyVersion, None) => Some(self.point(choices)),
+                (CellType::DeleteFamilyVersion, None) => {
+                    Some(self.now - 1 - choices.below(50) as i64)
+                }
                 (_, timestamp) => timestamp,
             };
             DeletePart { cell_type, family, qualifier, timestamp }

@@ -101,7 +101,7 @@ pub(crate) fn put(row: &[u8], cells: &[PutCell], time_to_live_ms: Option<i64>) -
 
 pub(crate) fn delete(row: &[u8], parts: &[DeletePart], timestamp: Option<i64>) -> Delete {
     let delete = match timestamp {
-        Some(timestamp) => Delete::at(row, timestamp),
+        Some(timestamp) => Delete::new(row).with_timestamp(timestamp),
         None => Delete::new(row),
     };
     parts.iter().fold(delete, add_part)

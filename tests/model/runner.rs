@@ -9,14 +9,14 @@
 use hblite_reference::cell::Family;
 use hblite_reference::read::Read;
 
-use crate::answer::{Answer, Failure};
-use crate::choices::Choices;
-use crate::engine::{CLOCK_START, EngineSide};
-use crate::generator::{Setting, World, families, pause_ms, world};
-use crate::operation::Operation;
-use crate::store::Store;
-use crate::table::{Region, Table};
-use crate::text::readable;
+use super::answer::{Answer, Failure};
+use super::choices::Choices;
+use super::engine::{CLOCK_START, EngineSide};
+use super::generator::{Setting, World, families, pause_ms, world};
+use super::operation::Operation;
+use super::store::Store;
+use super::table::{Region, Table};
+use super::text::readable;
 
 /// More files in a store are compacted all at once, because the sizes of those that a minor
 /// compaction makes are not known until it ends.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use crate::runner;
+use super::runner;
 
 const OPERATIONS: usize = 200;
 const SETTINGS_WORDS: usize = 3;

@@ -20,7 +20,7 @@ use hblite::{CellType, KeepDeletedCells};
 use hblite_reference::cell::{Family, StoredCell, sorted};
 use hblite_reference::new_versions::survivors;
 
-use crate::engine::FileFound;
+use super::engine::FileFound;
 
 /// A file of a store.
 #[derive(Debug, Clone, Default)]

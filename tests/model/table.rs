@@ -6,8 +6,8 @@ use hblite_reference::filter::FilterRun;
 use hblite_reference::read::Read;
 use hblite_reference::reader::FamilyRead;
 
-use crate::answer::{AnsweredCell, AnsweredRow, Failure};
-use crate::store::Store;
+use super::answer::{AnsweredCell, AnsweredRow, Failure};
+use super::store::Store;
 
 /// The rows from `start` to before `end`; empty ends are open.
 #[derive(Debug, Clone)]

@@ -2,6 +2,9 @@
 //!
 //! All writes of one call to one row have one sequence id, and all of them read the row as it was
 //! before the call. Of equal keys in one call the last stays.
+//!
+//! The clock stands still during an operation, so that several calls may have its time. A later one
+//! gets the millisecond after the cells that it must not hide behind.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +15,12 @@ use hblite_reference::filter::holds;
 use hblite_reference::read::Read;
 use hblite_reference::reader::FamilyRead;
 
-use crate::answer::{Answer, AnsweredCell, Failure};
-use crate::operation::{
+use super::answer::{Answer, AnsweredCell, Failure};
+use super::generator::AHEAD_MS;
+use super::operation::{
     BatchItem, Change, Check, CheckedWrites, Delta, PutCell, ReadModify, Write,
 };
-use crate::table::{Region, Table, answered};
+use super::table::{Region, Table, answered};
 
 /// A cell to be written, with its family. It has no sequence id yet.
 type NewCell = (Vec<u8>, StoredCell);
@@ -60,11 +64,15 @@ impl Table {
             let (mine, others): (Vec<_>, Vec<_>) =
                 left.iter().partition(|(_, write)| region.contains(&write.row));
             let mut edit = Edit::default();
+            let mut valid = Vec::new();
             for (index, write) in mine {
                 match self.check_families(region, write) {
-                    Ok(()) => self.prepare(region, write, now, now, &mut edit)?,
+                    Ok(()) => valid.push(write),
                     Err(failure) => drop(failures.insert(index, failure)),
                 }
+            }
+            for (write, given) in valid.iter().zip(given(region, &valid, now)) {
+                self.prepare(region, write, now, given, i64::MIN, &mut edit)?;
             }
             self.store(edit);
             left = others;
@@ -110,11 +118,12 @@ impl Table {
         for write in &checked.writes {
             self.check_families(region, write)?;
         }
-        // A put at the clock's time must not be older than what was just read.
-        let put_time = now.max(seen.unwrap_or(i64::MIN));
+        // A put without a timestamp must not be older than what was just read.
+        let seen = seen.unwrap_or(i64::MIN);
         let mut edit = Edit::default();
-        for write in &checked.writes {
-            self.prepare(region, write, now, put_time, &mut edit)?;
+        let writes: Vec<&Write> = checked.writes.iter().collect();
+        for (write, given) in writes.iter().zip(given(region, &writes, now)) {
+            self.prepare(region, write, now, given, seen, &mut edit)?;
         }
         let cells = self.store(edit);
         Ok(Answer::Checked { is_success, cells })
@@ -155,8 +164,9 @@ impl Table {
             self.check_families(region, write)?;
         }
         let mut edit = Edit::default();
-        for write in writes {
-            self.prepare(region, write, now, now, &mut edit)?;
+        let writes: Vec<&Write> = writes.iter().collect();
+        for (write, given) in writes.iter().zip(given(region, &writes, now)) {
+            self.prepare(region, write, now, given, i64::MIN, &mut edit)?;
         }
         Ok(self.store(edit))
     }
@@ -193,19 +203,21 @@ impl Table {
         families.into_iter().try_for_each(|family| self.check_family(region, family))
     }
 
-    /// Adds the cells of a write to the edit.
+    /// Adds the cells of a write to the edit. Those without a timestamp get `given`; those of puts
+    /// none before `put_min`.
     fn prepare(
         &self,
         region: &Region,
         write: &Write,
         now: i64,
-        put_time: i64,
+        given: i64,
+        put_min: i64,
         edit: &mut Edit,
     ) -> Result<(), Failure> {
         match &write.change {
             Change::Put { cells, time_to_live_ms } => {
                 for PutCell { family, qualifier, timestamp, value } in cells {
-                    let timestamp = timestamp.unwrap_or(put_time);
+                    let timestamp = timestamp.unwrap_or(given.max(put_min));
                     let mut cell = new_cell(write, qualifier, timestamp, CellType::Put);
                     cell.value = value.clone();
                     cell.time_to_live_ms = *time_to_live_ms;
@@ -215,33 +227,40 @@ impl Table {
             }
             Change::Delete { parts, timestamp } if parts.is_empty() => {
                 for store in &region.stores {
-                    let timestamp = timestamp.unwrap_or(now);
+                    let timestamp = timestamp.unwrap_or(given);
                     let cell = new_cell(write, b"", timestamp, CellType::DeleteFamily);
                     edit.cells.push((store.family.name.clone(), cell));
                 }
                 Ok(())
             }
             Change::Delete { .. } => {
-                self.prepare_delete(region, write, now, edit);
+                self.prepare_delete(region, write, now, given, edit);
                 Ok(())
             }
             Change::Increment(settings) => {
-                self.prepare_deltas(region, write, settings, now, edit, incremented)
+                self.prepare_deltas(region, write, settings, (now, given), edit, incremented)
             }
             Change::Append(settings) => {
-                self.prepare_deltas(region, write, settings, now, edit, appended)
+                self.prepare_deltas(region, write, settings, (now, given), edit, appended)
             }
         }
     }
 
     /// Deleting one version without a timestamp means the newest existing one; repeated requests
     /// mean the next ones. Deletes that name their version do not count.
-    fn prepare_delete(&self, region: &Region, write: &Write, now: i64, edit: &mut Edit) {
+    fn prepare_delete(
+        &self,
+        region: &Region,
+        write: &Write,
+        now: i64,
+        given: i64,
+        edit: &mut Edit,
+    ) {
         let markers = delete_parts(write);
         for (index, (family, qualifier, timestamp, cell_type)) in markers.iter().enumerate() {
             let timestamp = timestamp.unwrap_or_else(|| {
                 if *cell_type != CellType::Delete {
-                    return now;
+                    return given;
                 }
                 let is_same = |(other, name, named, kind): &&Marker| {
                     other == family
@@ -254,7 +273,7 @@ impl Table {
                 read.columns = vec![(family.clone(), Some(qualifier.clone()))];
                 read.versions = nth as i32;
                 let found = self.family_cells(region, family, &read, now);
-                found.get(nth - 1).map_or(now, |cell| cell.timestamp)
+                found.get(nth - 1).map_or(given, |cell| cell.timestamp)
             });
             edit.cells.push((family.clone(), new_cell(write, qualifier, timestamp, *cell_type)));
         }
@@ -265,7 +284,7 @@ impl Table {
         region: &Region,
         write: &Write,
         settings: &ReadModify,
-        now: i64,
+        (now, given): (i64, i64),
         edit: &mut Edit,
         new_value: impl Fn(Option<&[u8]>, &[u8]) -> Result<Vec<u8>, Failure>,
     ) -> Result<(), Failure> {
@@ -279,7 +298,7 @@ impl Table {
             let found = self.family_cells(region, &delta.family, &read, now);
             let present = found.iter().find(|cell| cell.qualifier == delta.qualifier);
             // A counter moves forward in time, whatever the clock does.
-            let timestamp = present.map_or(now, |cell| now.max(cell.timestamp + 1));
+            let timestamp = present.map_or(given, |cell| given.max(cell.timestamp + 1));
             let mut cell = new_cell(write, &delta.qualifier, timestamp, CellType::Put);
             cell.value = new_value(present.map(|cell| cell.value.as_slice()), &delta.value)?;
             let inherited = present.and_then(|cell| cell.time_to_live_ms);
@@ -300,7 +319,7 @@ impl Table {
         now: i64,
     ) -> Vec<StoredCell> {
         let stores = region.stores.iter().filter(|store| store.family.name == family);
-        let read_store = |store: &crate::store::Store| {
+        let read_store = |store: &super::store::Store| {
             let settings: &Family = &store.family;
             FamilyRead::new(read, settings, now)
                 .map(|reader| reader.row(&store.row(&read.start, reader.range()), &mut None))
@@ -325,6 +344,72 @@ impl Table {
         }
         edit.results
     }
+}
+
+/// The timestamps that the writes of one call are given. Puts and deletes of one row that are
+/// written together have the same.
+fn given(region: &Region, writes: &[&Write], now: i64) -> Vec<i64> {
+    let alone: Vec<i64> = writes.iter().map(|write| given_alone(region, write, now)).collect();
+    let is_delete = |write: &&Write| matches!(write.change, Change::Delete { .. });
+    let deletes = writes.iter().copied().filter(|write| is_delete(write)).count();
+    if deletes == 0 || deletes == writes.len() {
+        return alone;
+    }
+    let of_row = |row: &[u8]| {
+        let mine = writes.iter().zip(&alone).filter(|(write, _)| write.row == row);
+        mine.map(|(_, given)| *given).max().unwrap_or(now)
+    };
+    writes.iter().map(|write| of_row(&write.row)).collect()
+}
+
+/// After the values and markers of the columns of a put, an increment or an append; as late as what
+/// a delete is to cover.
+fn given_alone(region: &Region, write: &Write, now: i64) -> i64 {
+    let latest = |is_meant: &dyn Fn(&[u8], &StoredCell) -> bool| {
+        let stores = region.stores.iter();
+        let cells = stores.flat_map(|store| {
+            let all = store.memstore.iter().chain(store.files.iter().flat_map(|f| &f.cells));
+            all.map(|cell| (store.family.name.as_slice(), cell))
+        });
+        cells
+            .filter(|(_, cell)| cell.row == write.row)
+            .filter(|(_, cell)| (now..now + AHEAD_MS).contains(&cell.timestamp))
+            .filter(|(family, cell)| is_meant(family, cell))
+            .map(|(_, cell)| cell.timestamp)
+            .max()
+    };
+    let columns: Vec<(&Vec<u8>, &Vec<u8>)> = match &write.change {
+        Change::Put { cells, .. } => {
+            let open = cells.iter().filter(|cell| cell.timestamp.is_none());
+            open.map(|cell| (&cell.family, &cell.qualifier)).collect()
+        }
+        Change::Increment(settings) | Change::Append(settings) => {
+            settings.deltas.iter().map(|delta| (&delta.family, &delta.qualifier)).collect()
+        }
+        Change::Delete { parts, timestamp } => {
+            let markers = delete_parts(write);
+            let open: Vec<_> = markers.iter().filter(|(_, _, named, _)| named.is_none()).collect();
+            let of_families = [CellType::DeleteFamily, CellType::DeleteFamilyVersion];
+            let is_of_row = if parts.is_empty() {
+                timestamp.is_none()
+            } else {
+                open.iter().any(|(.., cell_type)| of_families.contains(cell_type))
+            };
+            let is_meant = |family: &[u8], cell: &StoredCell| {
+                let is_mine = |(name, qualifier, ..): &&&Marker| {
+                    name.as_slice() == family && *qualifier == cell.qualifier
+                };
+                is_of_row || open.iter().find(is_mine).is_some()
+            };
+            return latest(&is_meant).unwrap_or(now);
+        }
+    };
+    let is_meant = |family: &[u8], cell: &StoredCell| {
+        columns.iter().any(|(name, qualifier)| {
+            name.as_slice() == family && (cell.is_of_family() || **qualifier == cell.qualifier)
+        })
+    };
+    latest(&is_meant).map_or(now, |latest| latest + 1)
 }
 
 fn check_row_writes(row: &[u8], writes: &[Write]) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! The files of snapshots: foreign ones are kept, and a check names the damaged ones.
 
 use std::path::Path;
+use std::time::Duration;
 
 use hblite::SnapshotOptions;
 use hblite_env::{FileSystem, MemFileSystem};
@@ -21,7 +22,7 @@ fn a_snapshot_with_foreign_files_goes_to_the_archive() {
             let connection = open_at(fs.clone(), clock.clone()).expect("an empty store");
             create(&connection, "t").expect("a new table");
             put(&connection, "t", "c", "1").expect("it takes it");
-            let options = SnapshotOptions::default().with_time_to_live_s(60);
+            let options = SnapshotOptions::default().with_time_to_live(Duration::from_secs(60));
             let admin = connection.admin();
             admin.snapshot("s", name("t"), &options).expect("a snapshot");
             let dir = Path::new("/store/.hbase-snapshot/s");

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use hblite::{
-    CheckReport, ColumnFamilyDescriptor, Connection, Durability, EngineOptions, Env, Options, Put,
-    Result, TableDescriptor, TableName,
+    CheckReport, ColumnFamilyDescriptor, Connection, Durability, Env, Options, Put, Result,
+    TableDescriptor, TableName,
 };
 use hblite_env::{Clock, FileSystem};
 
@@ -47,13 +47,13 @@ pub(crate) fn env(fs: impl FileSystem + 'static) -> Env {
 }
 
 /// The store on these files, with these settings.
-pub(crate) fn open(fs: impl FileSystem + 'static, engine: EngineOptions) -> Result<Connection> {
-    Options::new().engine(engine).env(env(fs)).open(Path::new(STORE))
+pub(crate) fn open(fs: impl FileSystem + 'static, engine: Options) -> Result<Connection> {
+    engine.with_env(env(fs)).open(Path::new(STORE))
 }
 
 /// Settings under which files change only when a test says so, and a close leaves the log.
-pub(crate) fn by_hand() -> EngineOptions {
-    EngineOptions::default().with_compaction_enabled(false).with_flush_on_close(false)
+pub(crate) fn by_hand() -> Options {
+    Options::new().with_compaction_enabled(false).with_flush_on_close(false)
 }
 
 /// The name of a table.

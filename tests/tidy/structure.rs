@@ -26,6 +26,7 @@ const CRATE_LAYERS: &[&str] = &[
     "hblite-hotspot",
     "hblite-thrift",
     "hblite-server",
+    "hblite-jni",
     "hblite-rest",
     "hblite-console",
     "hblite-cli",

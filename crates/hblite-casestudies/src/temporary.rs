@@ -47,7 +47,7 @@ impl TemporaryTables {
             if !admin.is_table_disabled(&name)? {
                 admin.disable_table(&name)?;
             }
-            admin.drop_table(&name)?;
+            admin.delete_table(&name)?;
         }
         Ok(())
     }

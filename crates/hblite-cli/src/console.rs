@@ -95,14 +95,14 @@ fn show(arguments: &ConsoleArguments) -> Result<(), String> {
     let is_cluster = name.contains("://");
     let (connection, target, prompt) = match is_cluster {
         true => {
-            let options = ClusterOptions::new().set(OPERATION_TIMEOUT, PAGE_PATIENCE_MS);
+            let options = ClusterOptions::new().with_setting(OPERATION_TIMEOUT, PAGE_PATIENCE_MS);
             let connection = options.connect(&name).map_err(text)?;
             let prompt = hblite::connect(&name).map_err(text)?;
             (connection, Target::Cluster(name), Some(prompt))
         }
         false => {
             let options = store_files::options();
-            let options = options.create_if_missing(false).read_only(arguments.read_only);
+            let options = options.with_create_if_missing(false).with_read_only(arguments.read_only);
             let connection = options.open(&name).map_err(text)?;
             report_open(&connection);
             (connection, Target::Store(name), None)

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use hblite::{EngineOptions, Options};
+use hblite::Options;
 use hblite_model::counted;
 
 use crate::output::{fail, print};
@@ -35,10 +35,7 @@ const REFUSED: u8 = 2;
 
 pub(crate) fn run(arguments: &FromHBaseArguments) -> ExitCode {
     let dir = &arguments.dir;
-    let options = Options::new()
-        .engine(unmapped(EngineOptions::default()))
-        .create_if_missing(false)
-        .adopt_hbase(true);
+    let options = unmapped(Options::new()).with_create_if_missing(false).with_hbase_adopted(true);
     let closed = options.open(dir).and_then(|connection| connection.close());
     if let Err(error) = closed {
         return fail(error.message(), REFUSED);

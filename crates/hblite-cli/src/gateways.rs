@@ -61,6 +61,7 @@ impl Gateways {
             .with_thrift_port(arguments.thrift_port)
             .with_thrift2_port(arguments.thrift2_port)
             .with_cluster_id(server.cluster_id())
+            .with_advertise(advertise.clone())
             .with_locate(server.locator())
             .with_memory(Arc::clone(server.memory()))
             .with_complaints(complaints.clone());

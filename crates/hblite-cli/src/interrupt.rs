@@ -66,6 +66,16 @@ impl Interrupt {
     }
 }
 
+/// Lets a write beyond the limit on the size of files (`ulimit -f`) fail, like one to a full disk,
+/// instead of ending the process.
+pub(crate) fn survive_file_size_limit() {
+    #[cfg(unix)]
+    {
+        // Whether the signal came is of no interest: the write reports an error.
+        let _ = flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+    }
+}
+
 /// While this lives, Ctrl-C sets a flag; afterwards it ends the process.
 #[derive(Debug)]
 pub(crate) struct CtrlC {

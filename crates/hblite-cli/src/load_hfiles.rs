@@ -36,7 +36,7 @@ pub(crate) struct LoadHFilesArguments {
     ignore_unmatched_families: bool,
     /// Maximum number of files per family and region
     #[arg(long, value_name = "COUNT", default_value_t = 32)]
-    max_files: usize,
+    max_files: u32,
 }
 
 const AFTER_HELP: &str = "\
@@ -81,7 +81,8 @@ fn load(arguments: &LoadHFilesArguments) -> hblite::Result<BulkLoadReport> {
         .with_verify(!arguments.no_verify)
         .with_ignore_unmatched_families(arguments.ignore_unmatched_families)
         .with_files_per_region_and_family_max(arguments.max_files);
-    let connection = crate::store_files::options().create_if_missing(false).open(&arguments.dir)?;
+    let connection =
+        crate::store_files::options().with_create_if_missing(false).open(&arguments.dir)?;
     crate::shell::report_open(&connection);
     let report = connection.admin().bulk_load(&arguments.table, &arguments.folder, &options)?;
     connection.close()?;

@@ -5,6 +5,7 @@
 mod backup;
 mod casestudy;
 mod check;
+mod cluster;
 mod console;
 mod ending;
 mod endpoint;
@@ -108,7 +109,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match Cli::parse().command {
+    let command = Cli::parse().command;
+    interrupt::survive_file_size_limit();
+    let status = match command {
         Command::Shell(arguments) => shell::run(arguments),
         Command::HFile(command) => hfile::run(command),
         Command::Serve(arguments) => serve::run(&arguments),
@@ -133,7 +136,8 @@ fn main() -> ExitCode {
         Command::Hotspot(command) => hotspot::run(command),
         Command::CaseStudy(command) => casestudy::run(command),
         Command::RowKey(arguments) => rowkey::run(&arguments),
-    }
+    };
+    output::status(status)
 }
 
 #[cfg(test)]

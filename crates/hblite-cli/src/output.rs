@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -36,10 +37,28 @@ pub(crate) fn write_port_file(file: &Path, line: &str) -> Result<(), String> {
     write().map_err(|error| format!("cannot write {}: {error}", file.display()))
 }
 
-/// Prints a text. Its reader may have closed the pipe.
+/// Whether [`print`] failed.
+static HAS_FAILED: AtomicBool = AtomicBool::new(false);
+
+/// Prints a text. Its reader may have closed the pipe; any other error is reported, once, and is in
+/// [`status`].
 pub(crate) fn print(text: &str) {
     let mut stdout = io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    if let Err(error) = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+        && error.kind() != io::ErrorKind::BrokenPipe
+        && !HAS_FAILED.swap(true, Ordering::Relaxed)
+    {
+        fail(&format!("cannot write to standard output: {error}"), FAILURE);
+    }
+}
+
+/// The exit status of a command that ended with `status`: a result that could not be printed is a
+/// failure.
+pub(crate) fn status(status: ExitCode) -> ExitCode {
+    match HAS_FAILED.load(Ordering::Relaxed) && status == ExitCode::SUCCESS {
+        true => ExitCode::from(FAILURE),
+        false => status,
+    }
 }
 
 /// Bytes in a suitable unit.

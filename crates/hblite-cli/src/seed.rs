@@ -18,9 +18,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use flate2::read::MultiGzDecoder;
-use hblite::{
-    ColumnFamilyDescriptor, Connection, EngineOptions, Options, TableDescriptor, TableName,
-};
+use hblite::{ColumnFamilyDescriptor, Connection, Options, TableDescriptor, TableName};
 use hblite_shell::{ReadLines, ScriptOptions, Shell, ShellOptions};
 use hblite_transfer::{ImportOptions, JsonLinesReader, RowRead, RowReader as _, import};
 
@@ -54,16 +52,12 @@ impl SeedArguments {
     ///
     /// # Errors
     /// Why the store cannot be opened or seeded, with the name of the source.
-    pub(crate) fn open(
-        &self,
-        dir: Option<&Path>,
-        engine: EngineOptions,
-    ) -> Result<Connection, String> {
+    pub(crate) fn open(&self, dir: Option<&Path>, engine: Options) -> Result<Connection, String> {
         self.check_export()?;
-        let options = Options::new().engine(match self.begins_empty(dir) {
+        let options = match self.begins_empty(dir) {
             true => store_files::in_memory(engine),
             false => engine,
-        });
+        };
         if let Some(dir) = dir.filter(|dir| dir.join(STORE_FILE).exists()) {
             if !self.sources.is_empty() {
                 let place = dir.display();
@@ -306,7 +300,8 @@ mod tests {
             let is = SeedArguments::of(&sources).begins_empty(dir);
             assert_eq!(is, begins_empty, "{sources:?} {dir:?}");
         }
-        let engine = store_files::unmapped(EngineOptions::default());
-        assert!(!engine.are_files_mapped && store_files::in_memory(engine).are_files_mapped);
+        let maps_files = |options| format!("{options:?}").contains("are_files_mapped: true");
+        let options = store_files::unmapped(Options::new());
+        assert!(!maps_files(options.clone()) && maps_files(store_files::in_memory(options)));
     }
 }

@@ -133,7 +133,7 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
         settings.apply(setting)?;
     }
     let dir = (!arguments.memory).then_some(arguments.dir.as_path());
-    let connection = arguments.seed.open(dir, settings.engine)?;
+    let connection = arguments.seed.open(dir, settings.store())?;
     report_open(&connection);
     let noted = connection.file_notes().len();
     match arguments.clock {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hblite::EngineOptions;
+use hblite::Options;
 use hblite_rest::{BrowserPatterns, RestOptions};
 use hblite_server::ServerOptions;
 use hblite_thrift::ThriftOptions;
@@ -10,16 +10,21 @@ use hblite_thrift::ThriftOptions;
 use crate::store_files::unmapped;
 
 /// HBase's `hbase.catalogjanitor.interval`.
-const JANITOR_PERIOD_MS: i64 = 5 * 60 * 1000;
+const JANITOR_PERIOD: Duration = Duration::from_secs(5 * 60);
 /// HBase's `hbase.master.cleaner.snapshot.interval`.
-const SNAPSHOT_CLEANER_PERIOD_MS: i64 = 30 * 60 * 1000;
-const HOUR_MS: u64 = 60 * 60 * 1000;
+const SNAPSHOT_CLEANER_PERIOD: Duration = Duration::from_secs(30 * 60);
+const HOUR: Duration = Duration::from_secs(60 * 60);
+/// HBase's `hbase.hstore.compaction.min` and `.max`.
+const COMPACTION_FILES_MIN: u32 = 3;
+const COMPACTION_FILES_MAX: u32 = 10;
 /// The minimum flush size of a region.
-const FLUSH_SIZE_MIN: usize = 64 * 1024;
+const FLUSH_SIZE_MIN: u64 = 64 * 1024;
 
 /// What a setting changes.
 pub(crate) struct Settings {
-    pub(crate) engine: EngineOptions,
+    store: Options,
+    compaction_files_min: u32,
+    compaction_files_max: u32,
     pub(crate) server: ServerOptions,
     pub(crate) rest: RestOptions,
     pub(crate) thrift: ThriftOptions,
@@ -31,21 +36,25 @@ type Set = fn(&mut Settings, &str) -> Option<()>;
 const KNOWN: &[(&str, Set)] = &[
     // HDFS verifies the blocks under an HBase.
     ("dfs.block.scanner.volume.bytes.per.second", |s, v| {
-        s.engine.scrub_bytes_per_second_max = unless_zero(number(v)?);
+        let value = unless_zero(number(v)?);
+        s.set(|store| store.with_scrub_bytes_per_second_max(value));
         Some(())
     }),
     ("dfs.datanode.scan.period.hours", |s, v| {
         let hours: i64 = number(v)?;
-        let hours = u64::try_from(hours).unwrap_or(0);
-        s.engine.scrub_period_ms = unless_zero(hours.saturating_mul(HOUR_MS));
+        let hours = u32::try_from(hours.max(0)).unwrap_or(u32::MAX);
+        let period = unless_zero(hours).map(|hours| HOUR.saturating_mul(hours));
+        s.set(|store| store.with_scrub_period(period));
         Some(())
     }),
     ("hbase.busy.wait.duration", |s, v| {
-        s.engine.busy_wait_ms = number(v)?;
+        let value = millis(v)?;
+        s.set(|store| store.with_busy_wait(value));
         Some(())
     }),
     ("hbase.catalogjanitor.interval", |s, v| {
-        s.engine.parents_kept_ms = number(v)?;
+        let value = millis(v)?;
+        s.set(|store| store.with_parents_kept(value));
         Some(())
     }),
     ("hbase.client.scanner.timeout.period", |s, v| {
@@ -57,40 +66,48 @@ const KNOWN: &[(&str, Set)] = &[
         Some(())
     }),
     ("hbase.hregion.majorcompaction", |s, v| {
-        s.engine.major_compaction_period_ms = unless_zero(number(v)?);
+        let value = unless_zero(millis(v)?);
+        s.set(|store| store.with_major_compaction_period(value));
         Some(())
     }),
     ("hbase.hregion.max.filesize", |s, v| {
-        s.engine.region_size_max_bytes = number(v)?;
+        let value = number(v)?;
+        s.set(|store| store.with_region_size_max_bytes(value));
         Some(())
     }),
     ("hbase.hregion.memstore.block.multiplier", |s, v| {
-        s.engine.memstore_block_multiplier = number(v)?;
+        let value = number(v)?;
+        s.set(|store| store.with_memstore_block_multiplier(value));
         Some(())
     }),
     ("hbase.hregion.memstore.flush.size", |s, v| {
-        s.engine.memstore_flush_size_bytes = number::<usize>(v)?.max(FLUSH_SIZE_MIN);
+        let value = number::<u64>(v)?.max(FLUSH_SIZE_MIN);
+        s.set(|store| store.with_memstore_flush_size_bytes(value));
         Some(())
     }),
     ("hbase.hstore.blockingStoreFiles", |s, v| {
-        s.engine.blocking_store_files = number(v)?;
+        let value = number(v)?;
+        s.set(|store| store.with_blocking_store_files(value));
         Some(())
     }),
     ("hbase.hstore.compaction.max", |s, v| {
-        s.engine.compaction_files_max = number(v)?;
+        s.compaction_files_max = number(v)?;
         Some(())
     }),
     ("hbase.hstore.compaction.min", compaction_files_min),
     ("hbase.hstore.compaction.min.size", |s, v| {
-        s.engine.compaction_small_file_bytes = number(v)?;
+        let value = number(v)?;
+        s.set(|store| store.with_compaction_small_file_bytes(value));
         Some(())
     }),
     ("hbase.hstore.compaction.ratio", |s, v| {
-        s.engine.compaction_ratio = number(v)?;
+        let value = number(v)?;
+        s.set(|store| store.with_compaction_ratio(value));
         Some(())
     }),
     ("hbase.hstore.compaction.throughput.higher.bound", |s, v| {
-        s.engine.compaction_bytes_per_second_max = unless_zero(number(v)?);
+        let value = unless_zero(number(v)?);
+        s.set(|store| store.with_compaction_bytes_per_second_max(value));
         Some(())
     }),
     // The former name of `hbase.hstore.compaction.min`.
@@ -108,7 +125,8 @@ const KNOWN: &[(&str, Set)] = &[
         Some(())
     }),
     ("hbase.increasing.policy.initial.size", |s, v| {
-        s.engine.region_split_first_size_bytes = Some(number(v)?);
+        let value: u64 = number(v)?;
+        s.set(|store| store.with_region_split_first_size_bytes(value));
         Some(())
     }),
     ("hbase.ipc.max.request.size", |s, v| {
@@ -124,7 +142,8 @@ const KNOWN: &[(&str, Set)] = &[
         Some(())
     }),
     ("hbase.master.cleaner.snapshot.interval", |s, v| {
-        s.engine.expired_snapshots_kept_ms = number(v)?;
+        let value = millis(v)?;
+        s.set(|store| store.with_expired_snapshots_kept(value));
         Some(())
     }),
     ("hbase.regionserver.handler.count", |s, v| {
@@ -152,15 +171,22 @@ const KNOWN: &[(&str, Set)] = &[
         Some(())
     }),
     ("hbase.server.keyvalue.maxsize", |s, v| {
-        s.engine.cell_size_max_bytes = unless_zero(number(v)?);
+        let value = unless_zero(number(v)?);
+        s.set(|store| store.with_cell_size_max_bytes(value));
         Some(())
     }),
     ("hbase.server.scanner.max.result.size", |s, v| {
         s.server.limits.result_size_max_bytes = number(v)?;
         Some(())
     }),
+    ("hbase.table.quota.maxregions", |s, v| {
+        let value = number(v).filter(|regions| *regions > 0)?;
+        s.set(|store| store.with_table_regions_max(value));
+        Some(())
+    }),
     ("hbase.table.sanity.checks", |s, v| {
-        s.engine.are_settings_checked = truth(v)?;
+        let value = truth(v)?;
+        s.set(|store| store.with_settings_checked(value));
         Some(())
     }),
     ("hbase.thrift.readonly", |s, v| {
@@ -170,10 +196,12 @@ const KNOWN: &[(&str, Set)] = &[
 ];
 
 fn compaction_files_min(settings: &mut Settings, value: &str) -> Option<()> {
-    let engine = &mut settings.engine;
-    engine.compaction_files_min = number(value)?;
-    engine.compaction_files_max = engine.compaction_files_max.max(engine.compaction_files_min);
+    settings.compaction_files_min = number(value)?;
     Some(())
+}
+
+fn millis(value: &str) -> Option<Duration> {
+    number(value).map(Duration::from_millis)
 }
 
 fn number<N: std::str::FromStr>(value: &str) -> Option<N> {
@@ -198,13 +226,31 @@ fn unless_zero<N: Default + PartialEq>(number: N) -> Option<N> {
 impl Settings {
     /// The defaults of a cluster.
     pub(crate) fn new(server: ServerOptions) -> Self {
-        let engine = unmapped(
-            EngineOptions::default()
-                .with_parents_kept_ms(JANITOR_PERIOD_MS)
-                .with_expired_snapshots_kept_ms(SNAPSHOT_CLEANER_PERIOD_MS),
+        let store = unmapped(
+            Options::new()
+                .with_parents_kept(JANITOR_PERIOD)
+                .with_expired_snapshots_kept(SNAPSHOT_CLEANER_PERIOD),
         );
         let (rest, thrift) = (RestOptions::default(), ThriftOptions::default());
-        Self { engine, server, rest, thrift }
+        Self {
+            store,
+            compaction_files_min: COMPACTION_FILES_MIN,
+            compaction_files_max: COMPACTION_FILES_MAX,
+            server,
+            rest,
+            thrift,
+        }
+    }
+
+    /// The settings of the store. A larger minimum of files raises the maximum.
+    pub(crate) fn store(&self) -> Options {
+        let (min, max) = (self.compaction_files_min, self.compaction_files_max);
+        let store = self.store.clone().with_compaction_files_min(min);
+        store.with_compaction_files_max(max.max(min))
+    }
+
+    fn set(&mut self, set: impl FnOnce(Options) -> Options) {
+        self.store = set(std::mem::take(&mut self.store));
     }
 
     /// Applies `NAME=VALUE`.
@@ -250,13 +296,21 @@ mod tests {
         assert_eq!(settings.server.limits.scanner_lease, Duration::from_secs(2));
         assert_eq!(settings.server.family_versions, 3);
         assert!(settings.apply("hbase.column.max.version=0").is_err());
-        assert_eq!(settings.engine.memstore_flush_size_bytes, FLUSH_SIZE_MIN);
-        assert_eq!(settings.engine.compaction_files_min, 12);
-        assert_eq!(settings.engine.compaction_bytes_per_second_max, Some(1 << 20));
+        let store = format!("{:?}", settings.store());
+        for value in [
+            "memstore_flush_size_bytes: 65536",
+            "compaction_files_min: 12",
+            "compaction_files_max: 12",
+            "compaction_bytes_per_second_max: Some(1048576)",
+            "are_settings_checked: false",
+            "are_files_mapped: false",
+        ] {
+            assert!(store.contains(value), "{value}: {store}");
+        }
         settings.apply("hbase.hstore.compaction.throughput.higher.bound=0").unwrap();
-        assert_eq!(settings.engine.compaction_bytes_per_second_max, None);
-        assert!(!settings.engine.are_settings_checked && !settings.engine.are_files_mapped);
-        assert!(settings.engine.check().is_ok());
+        let store = format!("{:?}", settings.store());
+        assert!(store.contains("compaction_bytes_per_second_max: None"), "{store}");
+        assert!(settings.store().open_in_memory().is_ok());
     }
 
     #[test]

@@ -15,6 +15,7 @@ use hblite_shell::{
     Lines, Outcome, ReadLines, ScriptOptions, ScriptReport, Shell, ShellOptions, strip_prompt,
 };
 
+use crate::cluster;
 use crate::interrupt::CtrlC;
 use crate::output::{FAILURE, fail};
 use crate::store_files;
@@ -125,13 +126,13 @@ fn source(arguments: &ShellArguments) -> io::Result<Source> {
 
 fn open(arguments: &ShellArguments) -> hblite::Result<Connection> {
     if let Some(url) = &arguments.connect {
-        return hblite::connect(url);
+        return cluster::connect(url);
     }
     if arguments.memory {
         return hblite::open_in_memory();
     }
     let options = store_files::options();
-    let options = options.salvage(arguments.salvage).read_only(arguments.read_only);
+    let options = options.with_salvage(arguments.salvage).with_read_only(arguments.read_only);
     let connection = options.open(&arguments.dir)?;
     report_open(&connection);
     Ok(connection)
@@ -334,7 +335,16 @@ fn utc_offset_seconds(millis: i64) -> i32 {
     jiff::tz::TimeZone::system().to_offset(instant).seconds()
 }
 
+/// The user's name: the environment has it, or else the system is asked.
 fn user() -> String {
     let name = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|key| std::env::var(key).ok());
-    name.unwrap_or_else(|| "unknown".to_owned())
+    name.or_else(user_of_system).unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// What `id -un` prints. The names may be kept where only the system's own programs find them.
+fn user_of_system() -> Option<String> {
+    let output = std::process::Command::new("id").arg("-un").output().ok()?;
+    let name = String::from_utf8(output.stdout).ok()?;
+    let name = name.trim();
+    (output.status.success() && !name.is_empty()).then(|| name.to_owned())
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use hblite::{EngineOptions, Options, Result};
+use hblite::{Options, Result};
 
 use crate::output::{FAILURE, fail, print};
 use crate::store_files::unmapped;
@@ -78,8 +78,8 @@ fn import(arguments: &ImportArguments) -> Result<String> {
     let count = hblite::import_snapshot(dir, from, name)?;
     let mut line = format!("snapshot {name}: store files {count}");
     if let Some(table) = table {
-        let options = Options::new().engine(unmapped(EngineOptions::default()));
-        let connection = options.create_if_missing(false).open(dir)?;
+        let options = unmapped(Options::new());
+        let connection = options.with_create_if_missing(false).open(dir)?;
         connection.admin().clone_snapshot(name, table.as_str())?;
         connection.close()?;
         line += &format!(", cloned as table {table}");

@@ -3,18 +3,18 @@
 //! If a mapped file is truncated, accessing the missing part kills the process. A file that is read
 //! returns an error instead. It takes a descriptor, so the limit on descriptors is raised.
 
-use hblite::{EngineOptions, Options};
+use hblite::Options;
 
 /// Blocks come from this cache; with a mapping, the operating system would cache them.
-const BLOCK_CACHE_SIZE_BYTES: usize = 256 << 20;
+const BLOCK_CACHE_SIZE_BYTES: u64 = 256 << 20;
 
 /// How a command opens a store, if it has no settings of its own.
 pub(crate) fn options() -> Options {
-    Options::new().engine(unmapped(EngineOptions::default()))
+    unmapped(Options::new())
 }
 
 /// The same settings for a store whose files are not mapped.
-pub(crate) fn unmapped(engine: EngineOptions) -> EngineOptions {
+pub(crate) fn unmapped(engine: Options) -> Options {
     raise_descriptor_limit();
     engine.with_files_mapped(false).with_block_cache_size_bytes(BLOCK_CACHE_SIZE_BYTES)
 }
@@ -22,7 +22,7 @@ pub(crate) fn unmapped(engine: EngineOptions) -> EngineOptions {
 /// The same for files that only this process has, in memory: nothing can truncate them, so their
 /// blocks are used in place. Otherwise each read that does not find its block in the cache copies
 /// and verifies it, and families that Thrift 1 creates by default do not use the cache.
-pub(crate) fn in_memory(engine: EngineOptions) -> EngineOptions {
+pub(crate) fn in_memory(engine: Options) -> Options {
     engine.with_files_mapped(true)
 }
 

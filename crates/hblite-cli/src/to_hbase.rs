@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use hblite::{EngineOptions, Options};
+use hblite::Options;
 use hblite_model::counted;
 
 use crate::output::{fail, print};
@@ -34,8 +34,7 @@ const FAILED: u8 = 2;
 
 pub(crate) fn run(arguments: &ToHBaseArguments) -> ExitCode {
     let dir = &arguments.dir;
-    let options =
-        Options::new().engine(unmapped(EngineOptions::default())).create_if_missing(false);
+    let options = unmapped(Options::new()).with_create_if_missing(false);
     let closed = options.open(dir).and_then(|connection| connection.close());
     if let Err(error) = closed {
         return fail(error.message(), FAILED);

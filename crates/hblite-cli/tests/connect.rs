@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod command;
-
 use std::process::Output;
 
 use hblite_server::{FaultAction, FaultRule, FaultServer, ServerOptions, TestServer};
+
+use crate::command;
 
 fn hblite(arguments: &[&str], input: &str) -> Output {
     command::hblite(arguments.iter().copied(), input)
@@ -23,6 +23,21 @@ fn cluster() -> (TestServer, String) {
     let server = TestServer::start_with(hblite::Options::new(), options).unwrap();
     let url = format!("hbase+rpc://127.0.0.1:{}", server.ports().master);
     (server, url)
+}
+
+#[test]
+fn a_cluster_that_is_down_is_reported_within_seconds_and_once() {
+    // Bound and dropped, so that nothing listens there.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("hbase+rpc://127.0.0.1:{port}");
+    for arguments in [&["shell", "--connect", &url][..], &["digest", &url]] {
+        let begun = std::time::Instant::now();
+        let output = hblite(arguments, "list\nlist\n");
+        assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && errors.lines().count() == 1, "{errors}");
+        assert!(errors.contains("Connection refused"), "{errors}");
+    }
 }
 
 const SCRIPT: &str = "\
@@ -70,7 +85,7 @@ fn the_shell_prints_the_same_on_a_cluster() {
 fn what_the_shell_cannot_do_has_the_reason_of_its_backend() {
     let (_server, url) = cluster();
     for (place, reason) in [
-        (&["shell", "--memory"][..], "a store has one server, so regions stay where they are"),
+        (&["shell", "--memory"][..], "a store has one server, so regions stay in service on it"),
         (&["shell", "--connect", &url], "on a cluster, use HBase's own shell for it"),
     ] {
         let output = hblite(place, "move 'x'\n");

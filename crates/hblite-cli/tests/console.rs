@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod served;
-
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::served::Served;
 use serde_json::Value;
-use served::Served;
 
 /// Longer than a page waits, and much shorter than the twenty minutes of HBase's clients.
 const PATIENCE: Duration = Duration::from_secs(60);

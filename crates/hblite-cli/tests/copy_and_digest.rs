@@ -3,12 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod command;
-
 use std::fs;
 use std::process::Output;
 
 use hblite_server::{ServerOptions, TestServer};
+
+use crate::command;
 
 fn hblite(arguments: &[&str], input: &str) -> Output {
     command::hblite(arguments.iter().copied(), input)
@@ -65,6 +65,31 @@ fn a_store_moves_to_a_cluster_and_back() {
     let equal = ("t: equal, rows 2\nn:u: equal, rows 1\n".to_owned(), 0);
     assert_eq!(outcome(&["digest", &a, &b]), equal);
     assert_eq!(outcome(&["digest", &a, &url]), equal);
+}
+
+#[test]
+fn coprocessors_that_the_target_does_not_have_can_be_left_out() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = |name: &str| root.path().join(name).to_str().unwrap().to_owned();
+    let (a, b) = (dir("a"), dir("b"));
+    // As in a directory of HBase, which has classes that hblite does not have.
+    let unchecked = hblite::Options::new().with_settings_checked(false);
+    let store = unchecked.open(&a).unwrap();
+    let family = hblite::ColumnFamilyDescriptor::new("f");
+    let mut table = hblite::TableDescriptor::new("t".parse().unwrap()).with_family(family);
+    table.add_coprocessor("|org.apache.phoenix.coprocessor.ScanRegionObserver|805306366|").unwrap();
+    store.admin().create_table(&table).unwrap();
+    store.table("t").unwrap().put(&hblite::Put::new("r").add("f", "q", "v")).unwrap();
+    store.close().unwrap();
+
+    let (text, status) = outcome(&["copy", &a, &b]);
+    assert_eq!(status, 1, "{text}");
+    assert!(text.contains("ScanRegionObserver cannot be loaded"), "{text}");
+    assert!(text.contains("--without-coprocessors"), "{text}");
+    let (text, status) = outcome(&["copy", &a, &b, "--without-coprocessors"]);
+    assert_eq!((text.contains("t: rows 1, cells 1, "), status), (true, 0), "{text}");
+    let copy = hblite::Options::new().open(&b).unwrap();
+    assert_eq!(copy.admin().describe_table("t").unwrap().coprocessors().count(), 0);
 }
 
 #[test]

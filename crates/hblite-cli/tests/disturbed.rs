@@ -6,7 +6,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod served;
 #[path = "../../hblite-server/tests/support/mod.rs"]
 mod support;
 
@@ -16,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::served::Served;
 use hblite_wire::pb;
-use served::Served;
 use support::{Client, get, put, region};
 
 /// A running command, which is killed if the test fails.

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod command;
-
 use std::path::PathBuf;
+
+use crate::command;
 
 /// The pages whose keys are checked.
 const PAGES: [&str; 5] = [

@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod served;
-
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::served::Served;
 use serde_json::Value;
-use served::Served;
 
 fn hblite() -> Command {
     Command::new(env!("CARGO_BIN_EXE_hblite"))

@@ -74,7 +74,7 @@ fn a_directory_of_someone_else() {
     write(&dir.path().join("data/default/photos/2026/a.jpg"), "");
     write(&dir.path().join(".tmp/mine"), "");
     every_command_refuses(dir.path(), "is not an hblite store: it holds .tmp, data");
-    assert!(hblite::Options::new().create_if_missing(false).open(dir.path()).is_err());
+    assert!(hblite::Options::new().with_create_if_missing(false).open(dir.path()).is_err());
     assert!(hblite::open(dir.path()).is_err());
     assert!(dir.path().join(".tmp/mine").exists());
 }

@@ -4,19 +4,17 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod served;
-
 use std::io::BufReader;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::served::Served;
 use bytes::Bytes;
 use hblite::{
     CheckAndMutate, ColumnFamilyDescriptor, Connection, Delete, Get, Increment, Put, Scan,
     SplitPoints, TableDescriptor, TimeRange,
 };
 use hblite_wire::recording::{Line, Reader};
-use served::Served;
 
 fn serve(arguments: &[&str]) -> Served {
     Served::start(&[&["--memory", "--no-http"], arguments].concat())
@@ -55,7 +53,7 @@ fn session(connection: &Connection) {
     admin.truncate_table("users", SplitPoints::Discard).unwrap();
     assert!(users.get(&Get::new("c")).unwrap().is_empty());
     admin.disable_table("users").unwrap();
-    admin.drop_table("users").unwrap();
+    admin.delete_table("users").unwrap();
     admin.describe_table("users").unwrap_err();
 }
 

@@ -1,15 +1,13 @@
 //! `hblite serve` as scripts use it: ready line, port file, signals, errors.
 
-mod served;
-
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{ChildStdin, Command, Stdio};
 
+use crate::served::{Served, command};
 use serde_json::Value;
-use served::{Served, command};
 
 /// The cluster's id, as a client asks for it first.
 fn cluster_id(served: &Served) -> String {

@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod command;
-
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
+
+use crate::command;
 
 fn hblite(arguments: &[&str], input: &str) -> Output {
     command::hblite(["shell"].into_iter().chain(arguments.iter().copied()), input)
@@ -147,7 +147,7 @@ fn a_store_that_is_open_is_read_and_not_changed() {
     let refused = hblite(&["--dir", &store, "-c", "get 't', 'r'"], "");
     let told = text(&refused.stderr);
     assert!(told.contains("is open in another process"), "{told}");
-    assert!(told.contains("hblite shell --read-only"), "{told}");
+    assert!(told.contains("Options::with_read_only, or --read-only"), "{told}");
 
     let read = ["--dir", &store, "--read-only", "--keep-going", "-c", "get 't', 'r'"];
     let output = hblite(&[&read[..], &["-c", "put 't', 's', 'f:q', 'v'"]].concat(), "");

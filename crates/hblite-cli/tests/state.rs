@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod served;
-
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::served::Served;
 use serde_json::Value;
-use served::Served;
 
 fn hblite(port_file: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hblite"));

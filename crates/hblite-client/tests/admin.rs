@@ -3,13 +3,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use std::time::Duration;
 
-use hblite_model::{CompactRequest, Exception, MergeKind, TableName};
-use support::Cluster;
+use hblite_model::{
+    CompactRequest, CompactionKind, CompactionState, Consistency, Exception, Get, MasterWork,
+    MergeKind, ServerWork, Switch, TableName,
+};
 use tokio::time::timeout;
+
+use crate::support::Cluster;
 
 /// Far less than the time for which an operation is retried.
 const AT_ONCE: Duration = Duration::from_secs(30);
@@ -37,4 +39,73 @@ async fn the_region_of_medium_objects_is_not_waited_for() {
     let request = CompactRequest::mob(table).major();
     let error = timeout(AT_ONCE, admin.compact(&request)).await.unwrap().unwrap_err();
     assert_eq!(error.exception(), Exception::NotServingRegion);
+}
+
+#[tokio::test]
+async fn switches_are_the_ones_of_the_server() {
+    let cluster = Cluster::start(1);
+    let admin = cluster.client().admin();
+    for switch in Switch::ALL {
+        let of_quotas = matches!(switch, Switch::RpcThrottle | Switch::ExceedThrottleQuota);
+        let before = admin.set_switch(switch, false).await;
+        if switch == Switch::Compaction {
+            assert_eq!(before.unwrap_err().exception(), Exception::UnsupportedOperation);
+            continue;
+        }
+        assert_eq!(before.unwrap(), !of_quotas, "{switch:?}");
+        if switch != Switch::ExceedThrottleQuota {
+            assert!(!admin.is_switched_on(switch).await.unwrap(), "{switch:?}");
+        }
+        assert!(!admin.set_switch(switch, true).await.unwrap(), "{switch:?}");
+    }
+}
+
+#[tokio::test]
+async fn servers_are_listed_and_do_what_they_are_asked() {
+    let cluster = Cluster::start(2);
+    cluster.table("t", &["m"]).await;
+    let admin = cluster.client().admin();
+    let servers = admin.servers().await.unwrap();
+    assert_eq!(servers.live.len(), 2, "{servers:?}");
+    assert!(servers.dead.is_empty() && servers.decommissioned.is_empty());
+    let first = servers.live[0].as_str();
+    let one = &[first];
+    for work in [
+        ServerWork::RollWal,
+        ServerWork::Compact(CompactionKind::Major),
+        ServerWork::ClearCompactionQueues(vec!["short".to_owned()]),
+        ServerWork::UpdateConfiguration,
+    ] {
+        let done = admin.run_on_servers(one, &work).await.unwrap();
+        assert_eq!(done, [(first.to_owned(), true)], "{work:?}");
+    }
+    let off = ServerWork::SwitchCompaction(false);
+    let were_on = admin.run_on_servers(&[], &off).await.unwrap();
+    assert_eq!(were_on.len(), 2);
+    let cleared = admin.run_on_servers(one, &ServerWork::ClearSlowLog).await.unwrap();
+    assert_eq!(cleared, [(first.to_owned(), false)]);
+    let error = admin.run_on_servers(&["x"], &off).await.unwrap_err();
+    assert_eq!(error.message(), "Invalid ServerName format: x");
+    let table = "t".parse().unwrap();
+    assert_eq!(admin.compaction_state(&table).await.unwrap(), CompactionState::None);
+}
+
+#[tokio::test]
+async fn the_master_does_what_it_is_asked() {
+    let cluster = Cluster::start(1);
+    let admin = cluster.client().admin();
+    let all = MasterWork::Normalize { tables: Vec::new(), pattern: None, namespace: None };
+    for work in [MasterWork::Balance(true), all, MasterWork::CleanerChore, MasterWork::HbckChore] {
+        assert!(admin.run_on_master(&work).await.unwrap(), "{work:?}");
+    }
+    assert_eq!(admin.run_catalog_janitor().await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_replica_that_does_not_exist_is_an_error_at_once() {
+    let cluster = Cluster::start(1);
+    let table = cluster.table("t", &[]).await;
+    let get = Get::new("a").with_consistency(Consistency::Timeline).with_replica_id(7);
+    let error = timeout(AT_ONCE, table.get(&get)).await.unwrap().unwrap_err();
+    assert!(error.message().ends_with("has no replica 7"), "{error}");
 }

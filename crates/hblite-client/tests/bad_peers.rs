@@ -71,7 +71,8 @@ async fn a_name_does_not_resolve() {
 async fn a_web_server_listens() {
     let address = peer(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
     check(&format!("hbase+rpc://{address}"), &["HTTP", &address.to_string()]).await;
-    check(&format!("hbase://{address}"), &["ZooKeeper was expected", &address.to_string()]).await;
+    let reasons = ["HTTP", "ZooKeeper was expected", &address.to_string()];
+    check(&format!("hbase://{address}"), &reasons).await;
 }
 
 #[tokio::test]
@@ -112,7 +113,9 @@ async fn the_port_is_that_of_another_service() {
     let zookeeper = server.ports().zookeeper.unwrap();
     let error = failure(&format!("hbase+rpc://127.0.0.1:{zookeeper}")).await;
     assert!(error.message().contains(&format!("127.0.0.1:{zookeeper}")), "{error}");
+    assert!(error.message().contains("is a ZooKeeper (use hbase://)"), "{error}");
     let master = server.ports().master;
     let error = failure(&format!("hbase://127.0.0.1:{master}")).await;
     assert!(error.message().contains(&format!("127.0.0.1:{master}")), "{error}");
+    assert!(error.message().contains("use hbase+rpc://"), "{error}");
 }

@@ -14,7 +14,8 @@ use hblite_server::TestServer;
 fn cluster() -> (TestServer, Connection) {
     let server = TestServer::start().unwrap();
     let url = format!("hbase+rpc://127.0.0.1:{}", server.ports().master);
-    let connection = ClusterOptions::new().set("hbase.client.pause", "2").connect(&url).unwrap();
+    let connection =
+        ClusterOptions::new().with_setting("hbase.client.pause", "2").connect(&url).unwrap();
     let family = ColumnFamilyDescriptor::new("f");
     let table = TableDescriptor::new("t".parse().unwrap()).with_family(family);
     connection.admin().create_table(&table).unwrap();
@@ -140,8 +141,8 @@ fn the_settings_limit_the_size_and_age_of_buffered_writes() {
     connection.close().unwrap();
     let url = format!("hbase+rpc://127.0.0.1:{}", server.ports().master);
     let connection = ClusterOptions::new()
-        .set("hbase.client.write.buffer.periodicflush.timeout.ms", "5")
-        .set("hbase.client.write.buffer", "1000")
+        .with_setting("hbase.client.write.buffer.periodicflush.timeout.ms", "5")
+        .with_setting("hbase.client.write.buffer", "1000")
         .connect(&url)
         .unwrap();
     let (sender, failed) = std::sync::mpsc::channel();

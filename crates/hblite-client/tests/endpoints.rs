@@ -4,8 +4,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use hblite_client::Table;
 use hblite_model::{Action, Exception, Get, Put, Scan};
 use hblite_server::{FaultAction, FaultRule};
@@ -13,7 +11,7 @@ use hblite_wire::cell_block::Codec;
 use hblite_wire::{convert, pb};
 use prost::Message;
 
-use support::Cluster;
+use crate::support::Cluster;
 
 const ROWS: i64 = 100;
 

@@ -8,14 +8,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use std::time::Duration;
 
 use hblite_model::{Action, Append, CheckAndMutate, Get, Increment, Put, Scan};
 use hblite_server::{FaultAction, FaultRule, Faults};
 
-use support::{Cluster, rows_of};
+use crate::support::{Cluster, rows_of};
 
 /// The seeds of a run.
 fn seeds() -> std::ops::Range<u64> {

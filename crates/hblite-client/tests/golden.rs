@@ -29,8 +29,8 @@ fn play(file: &Path) -> runner::FileOutcome {
     let options = ServerOptions::on_free_ports().with_region_servers(3);
     let server = Server::start(&store, options).expect("a server");
     let client = ClusterOptions::new()
-        .set("hbase.client.retries.number", "2")
-        .set("hbase.client.pause", "1")
+        .with_setting("hbase.client.retries.number", "2")
+        .with_setting("hbase.client.pause", "1")
         .connect(&format!("hbase+rpc://127.0.0.1:{}", server.ports().master))
         .expect("the server answers");
     runner::play(file, &client, || {

@@ -3,15 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use std::time::Duration;
 
 use hblite_client::{Client, ClientMetrics};
 use hblite_model::{Action, Get, Put, Scan};
 use hblite_server::{FaultAction, FaultRule};
 
-use support::{Cluster, rows_of};
+use crate::support::{Cluster, rows_of};
 
 /// The next call of the method is answered with this exception.
 fn refuse_one(cluster: &Cluster, method: &str, exception: &str) {

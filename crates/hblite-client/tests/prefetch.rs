@@ -4,15 +4,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use std::time::{Duration, Instant};
 
 use hblite_client::{Client, Table};
 use hblite_model::{Action, Exception, Put, Scan, ScanStep};
 use hblite_server::{FaultAction, FaultRule};
 
-use support::{Cluster, rows_of};
+use crate::support::{Cluster, rows_of};
 
 const ROWS: usize = 60;
 

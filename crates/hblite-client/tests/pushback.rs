@@ -3,13 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use hblite_client::{Client, ClientMetrics};
 use hblite_model::{Action, ColumnFamilyDescriptor, Put, RowMutations, TableDescriptor};
 use hblite_server::{ServerOptions, TestServer};
 
-use support::Cluster;
+use crate::support::Cluster;
 
 const POLICY: &str = "hbase.client.statistics.backoff-policy=\
                       org.apache.hadoop.hbase.client.backoff.ExponentialClientBackoffPolicy";

@@ -4,15 +4,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use std::time::{Duration, Instant};
 
 use hblite_client::{Client, ClientSettings, ClusterAddress, ServerAddress};
 use hblite_model::{Exception, Get, SystemTables};
 use hblite_server::{FaultAction, FaultRule, FaultServer};
 
-use support::Cluster;
+use crate::support::Cluster;
 
 /// A client that gives up soon, with these additional settings.
 fn client(address: ClusterAddress, more: &[(&str, &str)]) -> Client {

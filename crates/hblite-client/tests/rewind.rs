@@ -3,10 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::{Cluster, rows_of};
 use hblite_model::{Get, Put, Scan};
-use support::{Cluster, rows_of};
 
 #[tokio::test]
 async fn a_client_goes_on_through_rewinds() {

@@ -4,15 +4,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use hblite_client::Client;
 use hblite_model::{
     Action, Append, CheckAndMutate, Delete, Exception, Get, Increment, Put, RowMutations, Scan,
     TableDescriptor,
 };
 
-use support::{Cluster, rows_of};
+use crate::support::{Cluster, rows_of};
 
 #[tokio::test]
 async fn rows_are_written_read_and_deleted() {
@@ -167,7 +165,7 @@ async fn all_registries_find_the_cluster() {
         let table = client.table(descriptor.name().clone());
         let disabled = table.get(&Get::new("r")).await.unwrap_err();
         assert_eq!(disabled.message(), "u is disabled.");
-        client.admin().drop_table(descriptor.name()).await.unwrap();
+        client.admin().delete_table(descriptor.name()).await.unwrap();
     }
 }
 

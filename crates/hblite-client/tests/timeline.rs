@@ -4,8 +4,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use std::time::{Duration, Instant};
 
 use hblite_client::{Client, ClientSettings, ClusterAddress, ServerAddress, Table};
@@ -15,7 +13,7 @@ use hblite_model::{
 };
 use hblite_server::{FaultAction, FaultRule, FaultServer};
 
-use support::{Cluster, rows_of};
+use crate::support::{Cluster, rows_of};
 
 /// Longer than a test may take.
 const FOREVER: &str = "2000000000";

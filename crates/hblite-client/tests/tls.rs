@@ -7,8 +7,6 @@
 #![cfg(all(feature = "tls", target_os = "linux"))]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -27,6 +25,8 @@ use rustls::{RootCertStore, ServerConfig};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
+
+use crate::support;
 
 /// An address of its own for each cluster: a port that the servers of one have given back may still
 /// be taken on the address of another.

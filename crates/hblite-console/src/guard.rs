@@ -10,10 +10,9 @@
 //! A change must also declare that its body is JSON. The server's answers are never embedded in
 //! another page.
 
-use std::net::IpAddr;
-
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request, StatusCode, header};
+use hblite_wire::site::{Refusal, RequestHead, Site};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 
 use crate::api::Failure;
 use crate::token::Token;
@@ -27,21 +26,25 @@ pub(crate) const TOKEN_HEADER: &str = "x-hblite-token";
 /// `FORBIDDEN` with the reason.
 pub(crate) fn check(request: &Request<Bytes>, advertised: Option<&str>) -> Result<(), Failure> {
     let headers = request.headers();
-    let host = single(headers, header::HOST.as_str())?;
-    let refuse = |message: &str| Err(Failure::new(StatusCode::FORBIDDEN, message));
-    let Some(host) = host.filter(|host| is_ours(host, advertised)) else {
-        return refuse("this host name is not the server's; use its address");
+    let refused = |refusal: Refusal| {
+        let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::FORBIDDEN);
+        Failure::new(status, refusal.to_string())
     };
-    if let Some(origin) = single(headers, header::ORIGIN.as_str())?
-        && origin != format!("http://{host}")
-    {
-        return refuse("the request comes from a page of another site");
+    let named = |name| headers.get_all(name).iter().map(HeaderValue::as_bytes).collect();
+    let head = RequestHead {
+        authority: request.uri().authority().map(|authority| authority.as_str().as_bytes()),
+        hosts: named(header::HOST),
+        origins: named(header::ORIGIN),
+    };
+    Site::named(advertised).check(&head).map_err(refused)?;
+    if head.hosts.is_empty() {
+        return Err(refused(Refusal::ForeignHost));
     }
     let site = single(headers, "sec-fetch-site")?;
     let is_page = !request.uri().path().starts_with("/console/api/");
     // A link on another site may lead to the page, but only the page may request its data.
     if !is_page && site.is_some_and(|site| site != "same-origin" && site != "none") {
-        return refuse("the request comes from a page of another site");
+        return Err(refused(Refusal::ForeignOrigin));
     }
     Ok(())
 }
@@ -74,14 +77,6 @@ fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Fai
         (Ok(value), None) => Ok(value),
         _ => Err(Failure::new(StatusCode::BAD_REQUEST, format!("the header {name} is malformed"))),
     }
-}
-
-fn is_ours(host: &str, advertised: Option<&str>) -> bool {
-    let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((address, _)) => address,
-        None => host.split_once(':').map_or(host, |(name, _)| name),
-    };
-    name == "localhost" || Some(name) == advertised || name.parse::<IpAddr>().is_ok()
 }
 
 #[cfg(test)]

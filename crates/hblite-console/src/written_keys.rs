@@ -185,7 +185,9 @@ mod tests {
         let table = connection.table("t").unwrap();
         for time in 0..6_000_i64 {
             let row = if time % 2 == 0 { "hot".to_owned() } else { format!("row{time:05}") };
-            table.put(&Put::at(&row, time).add("f", "q", "v").add("f", "r", "v")).unwrap();
+            table
+                .put(&Put::new(&row).with_timestamp(time).add("f", "q", "v").add("f", "r", "v"))
+                .unwrap();
         }
         let region = Arc::new(RegionInfo::new(name, b"", b"", 1));
         let of = |writes, times| Pick { region: Arc::clone(&region), writes, times };

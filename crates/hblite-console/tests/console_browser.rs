@@ -61,7 +61,7 @@ impl Shown {
     fn start() -> Done<Self> {
         let clock = Arc::new(ManualClock::new(START_MS));
         let options = ServerOptions::on_free_ports().with_region_servers(3);
-        let server = TestServer::start_with(Options::new().clock(clock.clone()), options)?;
+        let server = TestServer::start_with(Options::new().with_clock(clock.clone()), options)?;
         let period = Duration::from_secs(24 * 3600);
         let options = ConsoleOptions::new()?.with_period(period);
         let token = options.token.text().to_owned();
@@ -81,7 +81,9 @@ impl Shown {
         let splits = |keys: &[&str]| keys.iter().map(|key| key.as_bytes().to_vec()).collect();
         let users = TableDescriptor::new("users".parse()?)
             .with_family(ColumnFamilyDescriptor::new("info").with_versions(3))
-            .with_family(ColumnFamilyDescriptor::new("log").with_time_to_live(86_400));
+            .with_family(
+                ColumnFamilyDescriptor::new("log").with_time_to_live(Duration::from_secs(86_400)),
+            );
         let keys: Vec<Vec<u8>> = splits(&["g", "n", "t"]);
         admin.create_table_with_splits(&users, &keys)?;
         let events =

@@ -1,33 +1,40 @@
 //! State that the parts of an open store share.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crossbeam_utils::CachePadded;
-use hblite_env::Env;
 use hblite_env::sync::Mutex;
+use hblite_env::{Env, KeepingFileSystem};
 use hblite_hfile::BlockCache;
-use hblite_model::{Error, Exception, Result};
+use hblite_model::{Error, Exception, RegionInfo, Result};
 
 use crate::chore_queue::ChoreSender;
+use crate::given_times::WriteClock;
 use crate::key_samples::KeySamples;
 use crate::layout::{Layout, Retired};
 use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
 use crate::options::EngineOptions;
 use crate::signal::Signal;
+use crate::switches::Switches;
 use crate::wal::{ReplayOptions, Wal};
 
 /// Environment, settings, log and workers of one open store.
 pub(crate) struct EngineContext {
     pub(crate) env: Env,
+    /// The clock of `env`, as writes see it.
+    pub(crate) write_clock: CachePadded<WriteClock>,
+    /// The file system of `env`, if it keeps files for readers.
+    pub(crate) keeping: Option<KeepingFileSystem>,
     pub(crate) layout: Layout,
     pub(crate) options: Arc<EngineOptions>,
     pub(crate) wal: Wal,
     pub(crate) block_cache: Option<Arc<BlockCache>>,
     pub(crate) chores: ChoreSender,
     pub(crate) nonces: Nonces,
+    pub(crate) switches: Switches,
     pub(crate) key_samples: Arc<KeySamples>,
     pub(crate) memory: CachePadded<MemoryUse>,
     /// Notified when regions come into service, or when no more will.
@@ -40,11 +47,25 @@ pub(crate) struct EngineContext {
     /// Whether changes are refused. False while the store is being opened, since an open makes
     /// changes.
     pub(crate) is_read_only: AtomicBool,
+    /// Set while the engine is a standby, whose clock is not yet that of the store: what seems to
+    /// be due or expired may not be.
+    pub(crate) is_standby: AtomicBool,
     /// Set while a store that a killed HBase left is being opened: regions may have files that
     /// HBase wrote and their manifests do not list.
     pub(crate) has_hbase_logs: AtomicBool,
+    /// Set once the catalog can be written.
+    pub(crate) naming: OnceLock<Box<dyn Naming>>,
     /// What salvage dropped or accepted, and what was set aside.
     pub(crate) notes: Mutex<Vec<FileNote>>,
+}
+
+/// Where it is recorded which regions have a manifest: hbase:meta.
+pub(crate) trait Naming: Send + Sync {
+    /// Records that the region has a manifest, and which `.seqid` file that has recorded.
+    ///
+    /// # Errors
+    /// Those of a write to hbase:meta.
+    fn name(&self, region: &RegionInfo, recorded: Option<u64>) -> Result<()>;
 }
 
 /// A file that an open with salvage dropped or accepted, or a directory that was set aside because
@@ -103,6 +124,15 @@ impl EngineContext {
         if let Retired::SetAside(to) = retired {
             let what = format!("moved to {}: hblite did not write all of it", to.display());
             self.note(dir, what);
+        }
+    }
+
+    /// Notes that something could not be removed that does no harm.
+    pub(crate) fn note_if_left(&self, path: &Path, removed: Result<()>) {
+        if let Err(error) = removed {
+            let what =
+                format!("{}; it does no harm, and the next open tries again", error.message());
+            self.note(path, what);
         }
     }
 

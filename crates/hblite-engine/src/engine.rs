@@ -11,22 +11,24 @@ mod closing;
 mod look;
 mod read_only;
 mod scrub;
+mod server;
 mod template;
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
+use crossbeam_utils::CachePadded;
 use hblite_env::sync::Mutex;
 use hblite_env::{Env, FileLock};
 use hblite_hfile::BlockCache;
 use hblite_model::{
     CompactRequest, FlushRequest, META_ENCODED_NAME, RegionStatus, RequestTarget, Result,
-    StoreStatus, TableName,
+    StoreStatus, Switch, TableName,
 };
 
 use self::look::Found;
-pub(crate) use self::read_only::image_of;
+pub(crate) use self::read_only::{image_of, on_image};
 pub(crate) use self::template::{Prepared, Template};
 use crate::catalog::{Catalog, Procedures};
 use crate::chore::{Chores, release_log};
@@ -41,6 +43,7 @@ use crate::options::EngineOptions;
 use crate::region::{Region, Replay};
 use crate::signal::Signal;
 use crate::store::CompactionTrigger;
+use crate::switches::Switches;
 use crate::table::{RegionHandle, TableHandle};
 use crate::wal::{self, ReplayReport, Wal, WalEntry, WalOptions};
 
@@ -73,8 +76,8 @@ impl Engine {
     /// Opens the directory, or creates a store in it.
     ///
     /// # Errors
-    /// `Io` if another process has it open (the message names it) or the file system fails,
-    /// `Corrupt` with file and offset if something in it is damaged, `IllegalArgument` for
+    /// `Locked` if another process has it open (the message names it), `Io` if the file system
+    /// fails, `Corrupt` with file and offset if something in it is damaged, `IllegalArgument` for
     /// settings out of range.
     pub fn open(env: Env, dir: &Path, options: EngineOptions) -> Result<Arc<Self>> {
         let is_read_only = options.is_read_only;
@@ -86,8 +89,8 @@ impl Engine {
     fn open_and_recover(env: Env, dir: &Path, options: EngineOptions) -> Result<Recovered> {
         options.check()?;
         if options.is_read_only {
-            return read_only::on_image(&env, dir, &options, |image, options| {
-                Self::recover_from(image, dir, options)
+            return on_image(&env, dir, &options, |image| {
+                Self::recover_from(image, dir, read_only::settings(&options))
             });
         }
         adopt::rehearse(&env, dir, &options)?;
@@ -116,29 +119,38 @@ impl Engine {
         lock: &Arc<dyn FileLock>,
         block_cache: Option<Arc<BlockCache>>,
     ) -> Result<(Arc<EngineContext>, ChoreReceiver)> {
-        let wal_dir = layout.wal_dir();
+        let keeping = layout.keeping(&env);
+        let env = match &keeping {
+            Some(keeping) => env.with_fs(Arc::new(keeping.clone())),
+            None => env,
+        };
         let are_segments_mapped = options.are_files_mapped;
         let wal_options = WalOptions { are_segments_mapped, ..options.wal.clone() };
-        let wal = Wal::open(&env, &wal_dir, wal_options, recovery)?;
+        layout.set_first_log_head(wal::first_head(recovery));
+        // Its segments name the store, so the id must survive a power cut.
+        let root = Some(layout.root_files());
+        let wal = Wal::open_in_store(&env, &layout.wal_dir(), wal_options, recovery, root)?;
         wal.watch(Arc::downgrade(lock), layout.lock_file());
-        // Its segments name the store: if a power cut changed the id, they would no longer belong
-        // to it.
-        wal.begin_with(layout.root_files());
         let (sender, receiver) = chore_channel();
         let context = Arc::new(EngineContext {
+            write_clock: CachePadded::default(),
             env,
+            keeping,
             layout,
             wal,
             block_cache,
             chores: sender,
             nonces: Nonces::default(),
+            switches: Switches::default(),
             key_samples: Arc::default(),
             memory: MemoryUse::default().into(),
             region_changes: Signal::default(),
             chunks: Arc::new(ChunkPool::new(options.memstore_flush_size_bytes)),
             is_closed: AtomicBool::new(false),
             is_read_only: AtomicBool::new(false),
+            is_standby: AtomicBool::new(false),
             has_hbase_logs: AtomicBool::new(false),
+            naming: OnceLock::new(),
             notes: Mutex::default(),
             options: Arc::new(options),
         });
@@ -247,6 +259,17 @@ impl Engine {
         &self.context.layout
     }
 
+    /// Whether background work waits, because the store's clock is not set yet.
+    pub(crate) fn set_standby(&self, is_standby: bool) {
+        self.context.is_standby.store(is_standby, Ordering::Release);
+    }
+
+    /// Whether background work waits.
+    #[cfg(test)]
+    pub(crate) fn is_standby(&self) -> bool {
+        self.context.is_standby.load(Ordering::Acquire)
+    }
+
     /// Wakes the background workers to look for what has become due: major compactions, expired
     /// snapshots, parents of splits.
     pub(crate) fn look_for_due_work(&self) {
@@ -281,6 +304,10 @@ fn replay_into(
 /// Makes the existing log durable, since a killed process may have left it to the operating system.
 /// From here on the open relies on it, and removes files that the log makes obsolete.
 fn make_log_durable(context: &EngineContext, recovery: &ReplayReport) -> Result<()> {
+    if !recovery.salvaged.is_empty() {
+        // The head must not name what is lost, even if nothing is written.
+        context.layout.begin_use(context.env.fs.as_ref())?;
+    }
     if recovery.segments == 0 {
         return Ok(());
     }
@@ -306,7 +333,7 @@ fn forget_flushed(
         }
         match region {
             None => context.wal.region_removed(name)?,
-            Some(region) if region.is_memory_empty() => {
+            Some(region) if region.is_memory_empty() && region.files().can_be_named() => {
                 context.wal.region_flushed(name, highest_id)?;
             }
             // The damage that was skipped disappears with its file.
@@ -353,7 +380,8 @@ impl Engine {
         let mut status = StoreStatus::default();
         status.opened_at_ms = self.opened_at_ms;
         status.regions = regions.iter().map(|region| region_status(region)).collect();
-        status.memstore_size_bytes = self.context.memory.bytes();
+        status.memstore_size_bytes = self.context.memory.bytes() as u64;
+        status.memory_max_bytes = self.options().memory_max_bytes() as u64;
         status.last_error = chores.and_then(Chores::last_error);
         status.scrub = chores.map(|chores| chores.scrubber().status()).unwrap_or_default();
         Ok(status)
@@ -366,10 +394,10 @@ fn region_status(region: &Region) -> RegionStatus {
     RegionStatus {
         region: region.info().clone(),
         load: region.load(),
-        store_count: region.stores().len(),
-        store_file_count: files().count(),
+        store_count: region.stores().len() as u64,
+        store_file_count: files().count() as u64,
         store_file_size_bytes: files().map(|file| file.size_bytes()).sum(),
-        memstore_size_bytes: region.memstore_size_bytes(),
+        memstore_size_bytes: region.memstore_size_bytes() as u64,
     }
 }
 
@@ -377,7 +405,8 @@ fn region_status(region: &Region) -> RegionStatus {
 impl Engine {
     /// Writes memory to files. After the flush of a region, the region is compacted if it has too
     /// many files. After the flush of a table, which in HBase is a procedure, regions are compacted
-    /// only if they have so many files that reading them would become expensive.
+    /// only if they have so many files, or delete markers, that reading them would become
+    /// expensive.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `UnknownRegion`, `NoSuchColumnFamily`; `Io` if a file
@@ -395,7 +424,7 @@ impl Engine {
                 Some(family) => region.flush_family(family)?,
                 None => region.flush()?,
             };
-            if !is_of_table || region.is_crowded() {
+            if !is_of_table || region.is_compaction_urgent() {
                 region.request_compaction();
             }
         }
@@ -423,6 +452,9 @@ impl Engine {
             }
             RequestTarget::Region(region) => vec![self.catalog.known_region(region)?],
         };
+        if !self.context.switches.is_on(Switch::Compaction) {
+            return Ok(());
+        }
         let trigger = CompactionTrigger::Requested(request.kind());
         for region in regions {
             match request.family() {

@@ -18,6 +18,7 @@
 //! <root>/WALs/<server>/                                      empty; see `catalog::master_data`
 //! <root>/MasterData/                                         HBase's; see `catalog::master_data`
 //! <root>/.tmp/hblite-<store id>-<name>/                      being removed; gone after an open
+//! <root>/.tmp/hblite-<store id>-kept/                        see `image`; gone after an open
 //! <root>/.checkpoints/, <root>/hblite-<store id>-rewind/      see `rewind`
 //! ```
 //!
@@ -31,6 +32,7 @@
 
 mod image;
 mod marker;
+mod moving;
 mod own;
 mod recognition;
 mod removal;
@@ -52,7 +54,9 @@ use hblite_model::{Error, RegionInfo, Result, TableName};
 pub(crate) use self::image::image_of;
 pub(crate) use self::marker::Marker;
 pub(crate) use self::own::{Shape, foreign_entry, is_hex_name, is_region_name};
-pub(crate) use self::recognition::{Place, Tolerance, recognize};
+pub(crate) use self::recognition::{
+    LOST_LOG, Place, Tolerance, has_lost_log, is_of_system, recognize,
+};
 pub(crate) use self::removal::Retired;
 pub(crate) use self::rewind::Kept;
 pub(crate) use self::root::{RootFile, RootFiles};
@@ -78,6 +82,8 @@ pub(crate) const BACKUP_MARKER_FILE: &str = "hblite.backup";
 const OWN_PREFIX: &str = "hblite-";
 /// The end of the name of the directory with what was set aside.
 const MOVED: &str = "moved";
+/// The end of the name of the directory with what is kept for readers.
+const KEPT: &str = "kept";
 /// The end of the name of the directory in which a rewind is prepared.
 const PARTIAL_REWIND: &str = "rewind.partial";
 /// Name of the directory of what HBase's master keeps for itself.
@@ -125,7 +131,9 @@ struct RootState {
     /// Whether the marker is durable.
     is_durable: bool,
     /// What the marker says.
-    catalog_has_files: bool,
+    marker: Marker,
+    /// The head for a log that has none yet.
+    first_log_head: Option<Vec<u8>>,
     /// Whether HBase is prevented from starting on the directory.
     is_in_use: bool,
 }
@@ -144,7 +152,7 @@ impl Layout {
     /// The same layout, of a copy of the store that nothing has been done to.
     pub(crate) fn unused_copy(&self) -> Self {
         let copy = Self::new(&self.root).with_store_id(self.store_id);
-        copy.root_state.lock().catalog_has_files = self.root_state.lock().catalog_has_files;
+        copy.root_state.lock().marker = self.root_state.lock().marker;
         copy
     }
 

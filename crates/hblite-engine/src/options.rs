@@ -36,6 +36,10 @@ pub struct EngineOptions {
     /// Largest cell that a client may write; `None` for no limit. Default 10 MiB
     /// (`hbase.client.keyvalue.maxsize`).
     pub cell_size_max_bytes: Option<usize>,
+    /// Maximum number of regions with which a request may leave a table that it creates, or adds
+    /// families to; a region counts once for every ten families. Default 10,000. HBase has such a
+    /// quota for namespaces (`hbase.namespace.quota.maxregions`).
+    pub table_regions_max: usize,
     /// Whether settings of tables are checked (`sanity`); a table's own `hbase.table.sanity.checks`
     /// takes precedence. Default true (`hbase.table.sanity.checks`).
     pub are_settings_checked: bool,
@@ -131,6 +135,7 @@ impl Default for EngineOptions {
             memstore_total_size_bytes: 512 * MIB,
             busy_wait_ms: 60_000,
             cell_size_max_bytes: Some(10 * MIB),
+            table_regions_max: 10_000,
             are_settings_checked: true,
             compaction_files_min: 3,
             compaction_files_max: 10,
@@ -172,6 +177,7 @@ setters! { EngineOptions:
     with_memstore_total_size_bytes sets memstore_total_size_bytes: usize;
     with_busy_wait_ms sets busy_wait_ms: u64;
     with_cell_size_max_bytes sets cell_size_max_bytes: impl Into<Option<usize>>;
+    with_table_regions_max sets table_regions_max: usize;
     with_settings_checked sets are_settings_checked: bool;
     with_compaction_files_min sets compaction_files_min: usize;
     with_compaction_files_max sets compaction_files_max: usize;
@@ -201,6 +207,11 @@ setters! { EngineOptions:
 }
 
 impl EngineOptions {
+    /// Bytes that memstores and cached blocks may take together.
+    pub fn memory_max_bytes(&self) -> usize {
+        self.memstore_total_size_bytes.saturating_add(self.block_cache_size_bytes)
+    }
+
     /// Refuses settings out of range.
     ///
     /// # Errors
@@ -210,6 +221,7 @@ impl EngineOptions {
             (self.memstore_flush_size_bytes >= 64 * 1024, "memstore_flush_size_bytes >= 65536"),
             (self.memstore_block_multiplier >= 2, "memstore_block_multiplier >= 2"),
             (self.memstore_total_size_bytes >= 64 * 1024, "memstore_total_size_bytes >= 65536"),
+            (self.table_regions_max > 0, "table_regions_max > 0"),
             (self.compaction_files_min >= 2, "compaction_files_min >= 2"),
             (
                 self.compaction_files_max >= self.compaction_files_min,
@@ -219,16 +231,16 @@ impl EngineOptions {
             (self.compaction_threads_max > 0, "compaction_threads_max > 0"),
             (
                 self.major_compaction_period_ms.is_none_or(|period| period > 0),
-                "major_compaction_period_ms > 0",
+                "major_compaction_period >= 1 ms",
             ),
-            (self.scrub_period_ms != Some(0), "scrub_period_ms > 0"),
+            (self.scrub_period_ms != Some(0), "scrub_period >= 1 ms"),
             (self.scrub_bytes_per_second_max != Some(0), "scrub_bytes_per_second_max > 0"),
             (
                 self.compaction_bytes_per_second_max != Some(0),
                 "compaction_bytes_per_second_max > 0",
             ),
-            (self.parents_kept_ms >= 0, "parents_kept_ms >= 0"),
-            (self.expired_snapshots_kept_ms >= 0, "expired_snapshots_kept_ms >= 0"),
+            (self.parents_kept_ms >= 0, "parents_kept >= 0"),
+            (self.expired_snapshots_kept_ms >= 0, "expired_snapshots_kept >= 0"),
         ];
         match rules.iter().find(|(holds, _)| !holds) {
             Some((_, rule)) => Err(Error::illegal_argument(format!(

@@ -3,11 +3,13 @@
 //! For work that waits for the disk: concurrent syncs share a commit of the file system's journal
 //! and a flush of the device, so more threads than cores pay off.
 //!
-//! Threads: the threads of a call end before it returns.
+//! Threads: the threads of a call end before it returns. The caller is one of them, and the only
+//! one if no other can be started.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hblite_env::sync::Mutex;
+use hblite_env::thread;
 use hblite_model::{Error, Result};
 
 /// Maximum number of threads of one call.
@@ -27,17 +29,22 @@ pub(crate) fn for_each<T: Sync>(items: &[T], work: impl Fn(&T) -> Result<()> + S
     }
     let next = AtomicUsize::new(0);
     let failure: Mutex<Option<Error>> = Mutex::default();
-    hblite_env::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Err(error) = work(item) {
-                        failure.lock().get_or_insert(error);
-                        next.store(items.len(), Ordering::Relaxed);
-                    }
-                }
-            });
+    let take_turns = || {
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Err(error) = work(item) {
+                failure.lock().get_or_insert(error);
+                next.store(items.len(), Ordering::Relaxed);
+            }
         }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // Without another thread, there are fewer.
+            if thread::Builder::new().spawn_scoped(scope, take_turns).is_err() {
+                break;
+            }
+        }
+        take_turns();
     });
     failure.into_inner().map_or(Ok(()), Err)
 }

@@ -1,4 +1,4 @@
-//! The first bytes of a row as a number, which most comparisons of rows can be decided by.
+//! The first bytes of a row as a number, which decides most comparisons of rows.
 
 use hblite_model::CellComparator;
 

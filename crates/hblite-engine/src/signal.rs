@@ -1,8 +1,8 @@
 //! How threads of the engine wait for changes made by other threads.
 //!
 //! A condition variable alone needs the lock under which the condition changes, and hands it to one
-//! waiter after the other: those that write would wait behind those that only want to know. Here
-//! waiters have a lock of their own, which is not taken while none sleeps.
+//! waiter after the other: threads that make changes would queue behind threads that only look.
+//! Here waiters have a lock of their own, which is not taken while none sleeps.
 //!
 //! Order:   a thread that changes something calls [`Signal::notify`] afterwards. A waiter counts
 //!          itself, then looks at the state; the other thread changes the state, then looks at the

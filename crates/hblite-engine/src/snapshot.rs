@@ -10,6 +10,8 @@
 //!
 //! The work is done in `catalog::snapshot`. Source: HBase's `Snapshot.proto`.
 
+use std::time::Duration;
+
 use hblite_model::protobuf::{self, MessageWriter};
 use hblite_model::{Result, SnapshotDescription, SnapshotKind};
 
@@ -32,8 +34,8 @@ fn message(description: &SnapshotDescription) -> MessageWriter {
         .number(3, u64::try_from(description.created_at_ms).unwrap_or(0))
         .number(4, description.kind as u64)
         .number(5, VERSION)
-        .number(8, description.time_to_live_s.unwrap_or(0))
-        .number(9, description.max_file_size.unwrap_or(0))
+        .number(8, description.time_to_live.map_or(0, |time| time.as_secs()))
+        .number(9, description.max_file_size_bytes.unwrap_or(0))
 }
 
 /// Like [`encode`], with a checksum only if there was one before.
@@ -52,7 +54,8 @@ pub(crate) fn decode(
     let (fields, seal) = sealed::unseal(content)?;
     let description = parse(fields).ok_or("it describes no snapshot")?;
     let ttl_max = i64::MAX as u64 / SECOND_MS as u64;
-    if seal == Seal::Absent && description.time_to_live_s.is_some_and(|seconds| seconds > ttl_max) {
+    if seal == Seal::Absent && description.time_to_live.is_some_and(|time| time.as_secs() > ttl_max)
+    {
         return Err("its time to live is out of range");
     }
     Ok((description, seal))
@@ -79,8 +82,8 @@ fn parse(fields: &[u8]) -> Option<SnapshotDescription> {
         table: table.parse().ok()?,
         created_at_ms: i64::try_from(created_at_ms).ok()?,
         kind: SnapshotKind::ALL.get(usize::try_from(kind).ok()?).copied()?,
-        time_to_live_s: (time_to_live_s > 0).then_some(time_to_live_s),
-        max_file_size: (max_file_size > 0).then_some(max_file_size),
+        time_to_live: (time_to_live_s > 0).then_some(Duration::from_secs(time_to_live_s)),
+        max_file_size_bytes: (max_file_size > 0).then_some(max_file_size),
     })
 }
 
@@ -95,8 +98,8 @@ mod tests {
             table: "n:t".parse().unwrap(),
             created_at_ms: 1_700_000_000_000,
             kind: SnapshotKind::SkipFlush,
-            time_to_live_s: Some(60),
-            max_file_size: Some(7),
+            time_to_live: Some(Duration::from_secs(60)),
+            max_file_size_bytes: Some(7),
         };
         let bytes = encode(&description);
         assert_eq!(decode(&bytes), Ok((description.clone(), Seal::Verified)));
@@ -117,7 +120,7 @@ mod tests {
         assert!(!description.has_expired(1_700_000_060_000));
         assert!(description.has_expired(1_700_000_060_001));
         for never in [None, Some(u64::MAX), Some(i64::MAX as u64)] {
-            description.time_to_live_s = never;
+            description.time_to_live = never.map(Duration::from_secs);
             assert!(!description.has_expired(i64::MAX), "{never:?}");
         }
     }

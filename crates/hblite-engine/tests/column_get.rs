@@ -7,6 +7,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hblite_engine::{Engine, EngineOptions};
 use hblite_env::{Env, ManualClock, MemFileSystem, Random as _, SeededRandom};
@@ -63,7 +64,9 @@ impl Store {
             .with_family(
                 family("kept").with_versions(2).with_keep_deleted_cells(KeepDeletedCells::True),
             )
-            .with_family(family("expiring").with_time_to_live(1).with_min_versions(1))
+            .with_family(
+                family("expiring").with_time_to_live(Duration::from_secs(1)).with_min_versions(1),
+            )
             .with_family(newer)
             .with_family(family("small").with_block_size(1024).with_versions(2));
         engine.procedures().create_table(&descriptor, &[]).expect("a table");

@@ -8,6 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 pub trait Clock: Send + Sync + Debug {
     /// Milliseconds since 1970-01-01 UTC.
     fn now_millis(&self) -> i64;
+
+    /// Whether the time advances by itself, so that waiting for a later one ends.
+    fn is_running(&self) -> bool {
+        true
+    }
 }
 
 /// The clock of the operating system.
@@ -48,6 +53,10 @@ impl ManualClock {
 impl Clock for ManualClock {
     fn now_millis(&self) -> i64 {
         self.0.load(Ordering::SeqCst)
+    }
+
+    fn is_running(&self) -> bool {
+        false
     }
 }
 
@@ -131,6 +140,10 @@ impl Clock for AdjustableClock {
             millis => millis,
         }
     }
+
+    fn is_running(&self) -> bool {
+        self.manual.load(Ordering::SeqCst) == NOT_MANUAL && self.base.is_running()
+    }
 }
 
 #[cfg(test)]
@@ -142,6 +155,7 @@ mod tests {
         let base = Arc::new(ManualClock::new(1_000));
         let clock = AdjustableClock::new(base.clone());
         assert_eq!((clock.mode(), clock.now_millis()), (ClockMode::Real, 1_000));
+        assert!(!clock.is_running() && AdjustableClock::new(Arc::new(SystemClock)).is_running());
         clock.set_mode(ClockMode::Offset(-300));
         base.advance(50);
         assert_eq!(clock.now_millis(), 750);

@@ -3,12 +3,14 @@
 //! [`FaultFileSystem`] forwards everything to another file system, counts the operations by kind,
 //! and makes chosen ones fail: the nth sync, every write to a path from now on, any write once the
 //! disk is full. A failing write has written a part of its bytes, as a real one may have. An
-//! operation can also be made slow. [`FaultFileSystem::pin_open_files`] makes it refuse what
-//! Windows refuses.
+//! operation can also be made slow. It can also refuse what other systems refuse: Windows
+//! ([`FaultFileSystem::pin_open_files`]), overlayfs ([`FaultFileSystem::put_in_lower_layer`]),
+//! mount points ([`FaultFileSystem::mount`]).
 //!
 //! Threads: one short lock over the plan; the operations themselves run concurrently.
 
 mod open_files;
+mod refusals;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,7 +21,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use self::open_files::{OpenFile, OpenFiles};
-use crate::fs::{DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
+use self::refusals::Refusals;
+use crate::fs::{
+    Announcement, DirEntry, FileBytes, FileIdentity, FileLock, FileSystem, ReadableFile,
+    ReaderWatch, WritableFile,
+};
 use crate::thread;
 
 /// The kinds of operations that can fail.
@@ -176,6 +182,7 @@ pub struct FaultFileSystem {
     plan: Arc<Mutex<Plan>>,
     open_files: OpenFiles,
     are_open_files_pinned: Arc<AtomicBool>,
+    refusals: Arc<Mutex<Refusals>>,
 }
 
 impl FaultFileSystem {
@@ -186,6 +193,7 @@ impl FaultFileSystem {
             plan: Arc::default(),
             open_files: OpenFiles::default(),
             are_open_files_pinned: Arc::default(),
+            refusals: Arc::default(),
         }
     }
 
@@ -210,6 +218,21 @@ impl FaultFileSystem {
     /// fails with `PermissionDenied`, as on Windows.
     pub fn pin_open_files(&self) {
         self.are_open_files_pinned.store(true, Ordering::Relaxed);
+    }
+
+    /// From now on `dir` and the directories that are below it cannot be renamed: that fails with
+    /// `CrossesDevices`, as for the lower layers of overlayfs. Files can, and new directories too.
+    ///
+    /// # Errors
+    /// Those of listing the directories.
+    pub fn put_in_lower_layer(&self, dir: &Path) -> io::Result<()> {
+        self.refusals.lock().add_layer(self.inner.as_ref(), dir)
+    }
+
+    /// From now on `dir` is a mount point. It can neither be renamed nor removed, with
+    /// `ResourceBusy`; no name or link leads across it, with `CrossesDevices`.
+    pub fn mount(&self, dir: &Path) {
+        self.refusals.lock().add_mount(dir);
     }
 
     /// Removes all faults and the limit of space.
@@ -256,6 +279,7 @@ impl FileSystem for FaultFileSystem {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.check(Operation::Rename, from)?;
+        self.refusals.lock().check_rename(from, to)?;
         if !self.renames_dirs_in_use()
             && let Some(open) = self.open_files.below(from)
         {
@@ -277,7 +301,13 @@ impl FileSystem for FaultFileSystem {
 
     fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
         self.check(Operation::Remove, path)?;
-        self.inner.remove_dir_all(path)
+        let mut refusals = self.refusals.lock();
+        if refusals.mounts_below(path) {
+            return refusals::empty(self.inner.as_ref(), &refusals, path);
+        }
+        self.inner.remove_dir_all(path)?;
+        refusals.removed(path);
+        Ok(())
     }
 
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
@@ -302,6 +332,7 @@ impl FileSystem for FaultFileSystem {
 
     fn hard_link(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.check(Operation::Create, to)?;
+        self.refusals.lock().check_device(from, to)?;
         self.inner.hard_link(from, to)
     }
 
@@ -311,6 +342,14 @@ impl FileSystem for FaultFileSystem {
 
     fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
         self.inner.real_path(path)
+    }
+
+    fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
+        self.inner.absolute(path)
+    }
+
+    fn identity(&self, path: &Path) -> io::Result<Option<FileIdentity>> {
+        self.inner.identity(path)
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
@@ -336,6 +375,16 @@ impl FileSystem for FaultFileSystem {
     fn lock_existing(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>> {
         self.check(Operation::Lock, path)?;
         self.inner.lock_existing(path)
+    }
+
+    fn announce_reader(&self, dir: &Path) -> Option<Box<dyn Announcement>> {
+        self.check(Operation::Lock, dir).ok()?;
+        self.inner.announce_reader(dir)
+    }
+
+    fn watch_readers(&self, dir: &Path) -> Option<Box<dyn ReaderWatch>> {
+        self.check(Operation::Lock, dir).ok()?;
+        self.inner.watch_readers(dir)
     }
 }
 

@@ -28,9 +28,12 @@ pub(crate) const COPY_SIZE: u64 = 1 << 20;
 pub struct DirEntry {
     /// The last part of its path.
     pub name: String,
-    /// Whether it is a directory.
+    /// Whether it is a directory, and no symbolic link to one above it.
     pub is_dir: bool,
 }
+
+/// Which file a name refers to, while the file exists: its device, and its number there.
+pub type FileIdentity = (u64, u64);
 
 /// Files and directories.
 pub trait FileSystem: Send + Sync + Debug {
@@ -90,13 +93,15 @@ pub trait FileSystem: Send + Sync + Debug {
     /// process, so it must rewrite what it relies on.
     fn rewrite(&self, path: &Path, from: u64) -> io::Result<()>;
 
-    /// Makes the names in a directory durable.
+    /// Makes the names in a directory durable. No error where the file system does not have that
+    /// for directories.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
 
     /// Locks the file at `path` (created if needed) for this process and writes `holder` into it.
     ///
     /// # Errors
     /// `WouldBlock` if another holder has the lock; the message is what that holder wrote.
+    /// `Unsupported` if the file system has no locks.
     fn lock(&self, path: &Path, holder: &str) -> io::Result<Box<dyn FileLock>>;
 
     /// Locks the file at `path` for reading, without writing anything: others may do the same, but
@@ -106,12 +111,44 @@ pub trait FileSystem: Send + Sync + Debug {
     /// As [`FileSystem::lock`].
     fn lock_existing(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>>;
 
+    /// Announces that the files below the directory are going to be read, until the result is
+    /// dropped or the process ends. Nothing is written. `None` where that is not possible.
+    fn announce_reader(&self, dir: &Path) -> Option<Box<dyn Announcement>> {
+        let _ = dir;
+        None
+    }
+
+    /// Watches for readers that announce themselves. `None` where they cannot.
+    fn watch_readers(&self, dir: &Path) -> Option<Box<dyn ReaderWatch>> {
+        let _ = dir;
+        None
+    }
+
     /// The path without symbolic links. It is the same where a file system has none.
     ///
     /// # Errors
     /// `NotFound` if nothing is there.
     fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
         Ok(path.to_path_buf())
+    }
+
+    /// The path from the root on, which stays the same when the process changes its directory. It
+    /// is the same where a file system has no such directory. Nothing need be there.
+    ///
+    /// # Errors
+    /// Those of looking up the process's directory.
+    fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
+        Ok(path.to_path_buf())
+    }
+
+    /// What two names of one file have in common, if a file may have several names. `None`: not
+    /// known.
+    ///
+    /// # Errors
+    /// `NotFound` if nothing is there.
+    fn identity(&self, path: &Path) -> io::Result<Option<FileIdentity>> {
+        let _ = path;
+        Ok(None)
     }
 
     /// Whether a directory can be renamed while files in it are open: not on Windows.
@@ -287,6 +324,15 @@ pub trait ReadableFile: Send + Sync + Debug {
 pub trait FileLock: Send + Sync + Debug {
     /// Whether the path of the locked file still refers to it, like [`WritableFile::is_in_place`].
     fn is_in_place(&self) -> io::Result<bool>;
+}
+
+/// A reader of a directory: see [`FileSystem::announce_reader`].
+pub trait Announcement: Send + Debug {}
+
+/// Whether a directory is being read: see [`FileSystem::watch_readers`].
+pub trait ReaderWatch: Send + Sync + Debug {
+    /// Whether a reader is announced at this moment. Takes less than a microsecond.
+    fn has_reader(&self) -> bool;
 }
 
 /// The content of an immutable file; cheap to clone.

@@ -3,12 +3,18 @@
 //! The image is a file system in memory. Its names are those of the directory. Large files are
 //! mapped, or kept open and read when they are needed ([`LargeFiles`]), so that an image costs
 //! little and stays readable when the files are removed. Writes to the image stay in memory. The
-//! directory itself is only read: no lock is taken and no file is created, so it may be on
-//! read-only media.
+//! directory itself is only read: no file is created, so it may be on read-only media.
 //!
-//! How the moment is chosen: files are created and removed but not changed in place, except for
-//! *growing* ones, to which bytes are appended. In one that ends with zeros they may take the place
-//! of these ([`FileSystem::create_log`]), so it is copied. An attempt
+//! Files are created and removed but not changed in place, except for *growing* ones, to which
+//! bytes are appended. In one that ends with zeros they may take the place of these
+//! ([`FileSystem::create_log`]), so it is copied.
+//!
+//! There are two ways to choose the moment. The caller announces itself as a reader. If there is a
+//! writer that notices this ([`crate::KeepingFileSystem`]), it writes its next changes to a journal
+//! and keeps what they replace. Then the image is that of a position in the journal (`pinned`), and
+//! one attempt is enough, whatever changes.
+//!
+//! Otherwise an attempt
 //!
 //! 1. lists all names
 //! 2. takes the content of all files, growing ones last, with their length at that time
@@ -25,6 +31,8 @@
 //!
 //! Threads: any.
 
+pub(crate) mod pinned;
+
 use crate::time::Duration;
 use std::collections::BTreeMap;
 use std::io;
@@ -32,6 +40,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::fs::{FileBytes, FileSystem, ReadableFile, read_all};
+use crate::kept;
 use crate::mem_fs::{Content, MemFileSystem};
 
 /// Maximum number of attempts for a directory that keeps changing.
@@ -39,7 +48,7 @@ const ATTEMPTS: u32 = 100;
 /// The pause after an attempt, times its number.
 const PAUSE: Duration = Duration::from_millis(1);
 /// Files up to this size are held in memory and compared.
-const SMALL: u64 = 1 << 16;
+pub(crate) const SMALL: u64 = 1 << 16;
 
 /// How to treat a path below the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +70,8 @@ pub enum LargeFiles {
     Open,
 }
 
-/// Takes an image of `dir`, with the parts chosen by `part`. Its paths are those on disk.
+/// Takes an image of `dir`, with the parts chosen by `part`. Its paths are those on disk. A writer
+/// keeps what it replaces in `kept`.
 ///
 /// # Errors
 /// Those of the file system; `ResourceBusy` if the directory changed during every attempt.
@@ -70,22 +80,36 @@ pub fn image(
     dir: &Path,
     part: &dyn Fn(&Path) -> ImagePart,
     large: LargeFiles,
+    kept: Option<&Path>,
 ) -> io::Result<MemFileSystem> {
+    let _announcement = fs.announce_reader(dir);
     for attempt in 1..=ATTEMPTS {
-        match attempt_image(fs, dir, part, large) {
+        let position = kept.map_or(Ok(None), |kept| kept::end_of_journal(fs, kept))?;
+        let taken = match &position {
+            Some(position) => pinned::image(fs, dir, part, large, position),
+            None => attempt_image(fs, dir, part, large, kept),
+        };
+        match taken {
             Ok(Some(image)) => return Ok(image),
             // A listed name no longer exists.
             Err(error) if error.kind() == io::ErrorKind::NotFound && fs.exists(dir)? => {}
             Err(error) => return Err(error),
             Ok(None) => {}
         }
-        crate::thread::sleep(PAUSE * attempt);
+        if !has_journal(fs, kept)? {
+            crate::thread::sleep(PAUSE * attempt);
+        }
     }
     let message = format!(
         "{}: files came and went during each of {ATTEMPTS} attempts to read them: try again later",
         dir.display()
     );
     Err(io::Error::new(io::ErrorKind::ResourceBusy, message))
+}
+
+/// Whether a writer keeps what it replaces.
+fn has_journal(fs: &dyn FileSystem, kept: Option<&Path>) -> io::Result<bool> {
+    kept.map_or(Ok(false), |kept| kept::has_journal(fs, kept))
 }
 
 /// Names, and whether they are directories.
@@ -97,9 +121,13 @@ fn attempt_image(
     dir: &Path,
     part: &dyn Fn(&Path) -> ImagePart,
     large: LargeFiles,
+    kept: Option<&Path>,
 ) -> io::Result<Option<MemFileSystem>> {
     let mut names = Names::new();
     list(fs, dir, part, &mut names)?;
+    if has_journal(fs, kept)? {
+        return Ok(None);
+    }
     let files = || names.iter().filter(|(_, is_dir)| !**is_dir).map(|(path, _)| path);
     let image = MemFileSystem::new();
     image.create_dir_all(dir)?;
@@ -108,14 +136,11 @@ fn attempt_image(
     }
     let mut small = Vec::new();
     for path in files().filter(|path| part(path) == ImagePart::Whole) {
-        let file = fs.open(path)?;
-        if file.length()? > SMALL {
-            image.insert(path, take(&file, large)?);
-            continue;
+        let content = take_whole(&fs.open(path)?, large)?;
+        if let Content::Bytes(FileBytes::Owned(bytes)) = &content {
+            small.push((path, Arc::clone(bytes)));
         }
-        let bytes = Arc::new(fs.read(path)?);
-        small.push((path, Arc::clone(&bytes)));
-        image.insert(path, Content::Bytes(FileBytes::Owned(bytes)));
+        image.insert(path, content);
     }
     for path in files().filter(|path| part(path) == ImagePart::Growing) {
         match take_growing(&fs.open(path)?, large) {
@@ -136,6 +161,14 @@ fn attempt_image(
         }
     }
     Ok(Some(image))
+}
+
+/// The content of a file that is never changed in place. A small one is held in memory.
+fn take_whole(file: &Arc<dyn ReadableFile>, large: LargeFiles) -> io::Result<Content> {
+    match file.length()? {
+        length if length > SMALL => take(file, large),
+        length => Ok(Content::owned(read_all(file.as_ref(), length)?)),
+    }
 }
 
 /// The content that a file has now.
@@ -222,7 +255,7 @@ mod tests {
         disk.create_dir_all(Path::new("/d/log")).unwrap();
         let mut log = disk.create(Path::new("/d/log/1")).unwrap();
         log.write_all(b"before").unwrap();
-        let image = image(&disk, Path::new("/d"), &part, LargeFiles::Mapped).unwrap();
+        let image = image(&disk, Path::new("/d"), &part, LargeFiles::Mapped, None).unwrap();
 
         log.write_all(b" and after").unwrap();
         disk.remove_dir_all(Path::new("/d/a")).unwrap();
@@ -254,7 +287,7 @@ mod tests {
             true => ImagePart::Growing,
             false => ImagePart::Whole,
         };
-        let image = image(&fs, dir, &part, LargeFiles::Open).unwrap();
+        let image = image(&fs, dir, &part, LargeFiles::Open, None).unwrap();
         log.write_all(b" and after").unwrap();
         std::fs::OpenOptions::new().write(true).open(dir.join("cut")).unwrap().set_len(10).unwrap();
         fs.remove_file(&dir.join("whole")).unwrap();
@@ -334,7 +367,7 @@ mod tests {
                 while found < (turn + 1) * RECORDS {
                     let before = written.load(Ordering::Acquire);
                     let way = [LargeFiles::Mapped, LargeFiles::Open][images % 2];
-                    let image = image(&fs, dir, &|_| ImagePart::Growing, way).unwrap();
+                    let image = image(&fs, dir, &|_| ImagePart::Growing, way, None).unwrap();
                     let names = image.list_dir(dir).unwrap();
                     found = 0;
                     for (index, entry) in names.iter().enumerate() {
@@ -389,7 +422,7 @@ mod tests {
             let _end = end;
             for index in 0..50 {
                 let way = [LargeFiles::Mapped, LargeFiles::Open][index % 2];
-                let image = image(disk, Path::new("/d"), &part, way).unwrap();
+                let image = image(disk, Path::new("/d"), &part, way, None).unwrap();
                 let current = image.read(Path::new("/d/current")).unwrap();
                 let current: u64 = String::from_utf8(current).unwrap().parse().unwrap();
                 for dir in ["a", "z"] {

@@ -8,6 +8,8 @@ mod crash_fs;
 mod fault_fs;
 mod fs;
 mod image;
+mod keeping_fs;
+mod kept;
 mod log_file;
 mod mapping;
 mod mem_fs;
@@ -15,6 +17,7 @@ mod pages;
 mod panic_message;
 mod platform;
 mod published;
+mod readers;
 mod rng;
 #[cfg(feature = "simulation")]
 pub mod simulation;
@@ -30,10 +33,12 @@ pub use clock::{AdjustableClock, Clock, ClockMode, ManualClock, SystemClock};
 pub use crash_fs::{CrashFileSystem, Losses};
 pub use fault_fs::{Fault, FaultFileSystem, Operation};
 pub use fs::{
-    DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile, copy_between,
-    files_below,
+    Announcement, DirEntry, FileBytes, FileIdentity, FileLock, FileSystem, ReadableFile,
+    ReaderWatch, WritableFile, copy_between, files_below,
 };
 pub use image::{ImagePart, LargeFiles, image};
+pub use keeping_fs::KeepingFileSystem;
+pub use kept::is_kept_name;
 pub use mapping::Mapping;
 pub use mem_fs::MemFileSystem;
 pub use pages::Pages;

@@ -1,8 +1,8 @@
 //! A file for many small writes in a row, such as a log, on the real file system.
 //!
-//! An append changes the length of its file. A sync then has to write that too, which costs a
-//! second write to the disk. So after some small writes, zeros are written ahead of the next ones,
-//! which take their place:
+//! An append changes the length of its file. A sync then has to write the length as well, which
+//! costs a second write to the disk. So after some small writes, zeros are written ahead, and later
+//! writes replace them:
 //!
 //! ```text
 //! 0                       end                       length
@@ -12,16 +12,16 @@
 //! ```
 //!
 //! Where it is safe, small writes are copied into a mapping of the zeros, which saves a system call
-//! for each. The first after a sync is not: its page would first have to be made writable again,
-//! and the next sync takes longer. docs/performance.md has what all this is worth.
+//! for each. The first write after a sync is not copied: the system would have to make its page
+//! writable again, and the next sync would take longer.
 //!
 //! Invariants:
 //! 1. After a small write at least [`SLACK_BYTES`] of zeros follow it, so that a kill in the middle
 //!    of a copy leaves a whole sector of zeros after the part that was copied. A call that writes
 //!    is not interrupted within a page.
 //! 2. Mapped zeros have been written, and only a file system that overwrites in place is used like
-//!    this ([`platform::overwrites_in_place`]): a copy needs no more space, for lack of which it
-//!    could only kill the process.
+//!    this ([`platform::overwrites_in_place`]). So a copy never needs space; if there were none,
+//!    the system would kill the process.
 
 use std::fs::{File, OpenOptions};
 use std::io;

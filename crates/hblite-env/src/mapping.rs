@@ -9,9 +9,9 @@
 //! A [`Window`] is over bytes that the file has, and its holder drops it before it truncates the
 //! file. The directory's lock keeps other hblite processes out.
 //!
-//! Pages are fetched as they are asked for: what the operating system reads ahead of a page fault,
-//! up to megabytes, is rarely what a get needs next. Whoever reads more than a page asks for it
-//! with [`Mapping::request`].
+//! Pages are fetched one by one: the megabytes that the operating system would read ahead of a page
+//! fault are rarely what a get needs next. Code that reads more than a page requests it with
+//! [`Mapping::request`].
 
 #![allow(unsafe_code)]
 

@@ -31,7 +31,7 @@ impl Content {
         Arc::new(RwLock::new(self))
     }
 
-    fn length(&self) -> u64 {
+    pub(crate) fn length(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes.len() as u64,
             Self::Open { length, .. } => *length,

@@ -12,7 +12,7 @@
 //! Threads: all functions may be called from any thread.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 /// File systems whose files keep their blocks when they are written again. Others, such as btrfs
@@ -24,7 +24,7 @@ const OVERWRITE_IN_PLACE: [&str; 5] = ["ext2", "ext3", "ext4", "xfs", "tmpfs"];
 mod system {
     use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 
-    use super::{File, Path, fs, io};
+    use super::{ErrorKind, File, Path, fs, io};
 
     pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         file.read_exact_at(buffer, offset)
@@ -39,11 +39,25 @@ mod system {
     }
 
     pub(crate) fn sync_file(path: &Path) -> io::Result<()> {
-        File::open(path)?.sync_all()
+        super::open(path)?.sync_all()
     }
 
+    /// Some file systems, such as CIFS and some of FUSE, have no sync of a directory, and say so.
     pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
-        File::open(path)?.sync_all()
+        match File::open(path)?.sync_all() {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) =>
+            {
+                Ok(())
+            }
+            synced => synced,
+        }
+    }
+
+    /// Device and inode of a file with several names.
+    pub(crate) fn identity_of_shared(path: &Path) -> io::Result<Option<(u64, u64)>> {
+        let found = fs::metadata(path)?;
+        Ok((found.nlink() > 1).then(|| (found.dev(), found.ino())))
     }
 
     /// Device and inode. They belong to no other file while this one is open.
@@ -122,6 +136,11 @@ mod system {
         }
     }
 
+    /// Not known here.
+    pub(crate) fn identity_of_shared(_: &Path) -> io::Result<Option<(u64, u64)>> {
+        Ok(None)
+    }
+
     pub(super) type Identity = same_file::Handle;
 
     pub(super) fn identity_of(file: &File) -> io::Result<Identity> {
@@ -133,7 +152,37 @@ mod system {
     }
 }
 
-pub(crate) use system::{read_exact_at, rename, sync_dir, sync_file, write_all_at};
+pub(crate) use system::{
+    identity_of_shared, read_exact_at, rename, sync_dir, sync_file, write_all_at,
+};
+
+/// Opens a file for reading.
+///
+/// # Errors
+/// Those of the system. `InvalidInput` for anything but a file, which is not opened: a pipe would
+/// wait for its other end, and a device may do anything.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    check_is_file(path, &fs::metadata(path)?)?;
+    File::open(path)
+}
+
+/// Refuses anything but a file or a directory.
+pub(crate) fn check_is_file(path: &Path, found: &fs::Metadata) -> io::Result<()> {
+    match found.is_file() || found.is_dir() {
+        true => Ok(()),
+        false => {
+            let what = format!("{} is a pipe, a socket or a device, not a file", path.display());
+            Err(io::Error::new(ErrorKind::InvalidInput, what))
+        }
+    }
+}
+
+/// Whether the error of a lock says that the file system has none: ENOLCK, which has no kind of its
+/// own, and others.
+pub(crate) fn has_no_locks(error: &io::Error) -> bool {
+    const ENOLCK: i32 = if cfg!(target_os = "macos") { 77 } else { 37 };
+    error.kind() == ErrorKind::Unsupported || cfg!(unix) && error.raw_os_error() == Some(ENOLCK)
+}
 
 /// Whether a file is on a file system that needs no further space to write over what a file has.
 #[cfg(target_os = "linux")]
@@ -205,6 +254,24 @@ pub(crate) fn read_holder(file: &mut File) -> io::Result<String> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+
+    /// procfs is a file system without syncs.
+    #[test]
+    fn a_directory_need_not_have_a_sync() {
+        let dir = Path::new("/proc/self");
+        let refused = File::open(dir).unwrap().sync_all().unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+        sync_dir(dir).unwrap();
+        assert_eq!(sync_dir(Path::new("/none")).unwrap_err().kind(), ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_file_system_may_have_no_locks() {
+        for (number, expected) in [(37, true), (95, true), (38, true), (11, false), (5, false)] {
+            let error = io::Error::from_raw_os_error(number);
+            assert_eq!(has_no_locks(&error), expected, "{error}");
+        }
+    }
 
     #[test]
     fn a_mount_has_a_device_and_a_file_system() {

@@ -1,6 +1,6 @@
 //! A value that many threads read and few replace.
 //!
-//! Readers of a lock, and owners of a reference count, write to memory that all of them share. With
+//! Taking a lock for reading, or a reference count, writes to memory that all threads share. With
 //! threads on processors without a common cache, each such write takes 200 ns and more. Reading a
 //! [`Published`] value writes only to memory of the thread that reads.
 //!

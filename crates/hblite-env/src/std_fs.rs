@@ -5,9 +5,13 @@ use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::fs::{COPY_SIZE, DirEntry, FileBytes, FileLock, FileSystem, ReadableFile, WritableFile};
+use crate::fs::{
+    Announcement, COPY_SIZE, DirEntry, FileBytes, FileIdentity, FileLock, FileSystem, ReadableFile,
+    ReaderWatch, WritableFile,
+};
 use crate::log_file::LogFile;
 use crate::platform::Place;
+use crate::readers::{Announced, DirectoryWatch};
 use crate::{mapping, platform};
 
 /// The file system of the operating system.
@@ -26,7 +30,7 @@ impl FileSystem for StdFileSystem {
     }
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
-        Ok(Arc::new(StdReadableFile(File::open(path)?)))
+        Ok(Arc::new(StdReadableFile(platform::open(path)?)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -55,7 +59,10 @@ impl FileSystem for StdFileSystem {
             let kind = entry.file_type()?;
             // A part of a store may be on another disk. A link to nothing is a missing file.
             let is_dir = match kind.is_symlink() {
-                true => fs::metadata(entry.path()).is_ok_and(|found| found.is_dir()),
+                true => {
+                    let path = entry.path();
+                    fs::metadata(&path).is_ok_and(|found| found.is_dir()) && !is_cycle(&path)
+                }
                 false => kind.is_dir(),
             };
             entries.push(DirEntry { name, is_dir });
@@ -80,8 +87,24 @@ impl FileSystem for StdFileSystem {
         }
     }
 
+    fn announce_reader(&self, dir: &Path) -> Option<Box<dyn Announcement>> {
+        Some(Box::new(Announced::at(dir)?))
+    }
+
+    fn watch_readers(&self, dir: &Path) -> Option<Box<dyn ReaderWatch>> {
+        Some(Box::new(DirectoryWatch::of(dir)?))
+    }
+
     fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
         fs::canonicalize(path)
+    }
+
+    fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
+        std::path::absolute(path)
+    }
+
+    fn identity(&self, path: &Path) -> io::Result<Option<FileIdentity>> {
+        platform::identity_of_shared(path)
     }
 
     fn sync_file(&self, path: &Path) -> io::Result<()> {
@@ -89,6 +112,7 @@ impl FileSystem for StdFileSystem {
     }
 
     fn rewrite(&self, path: &Path, from: u64) -> io::Result<()> {
+        platform::check_is_file(path, &fs::metadata(path)?)?;
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         let end = file.metadata()?.len();
         let mut buffer = Vec::new();
@@ -114,6 +138,7 @@ impl FileSystem for StdFileSystem {
     fn lock(&self, path: &Path, holder: &str) -> io::Result<Box<dyn FileLock>> {
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        platform::check_is_file(path, &file.metadata()?)?;
         match file.try_lock() {
             Ok(()) => {
                 // Not through an empty file: that frees its block, and some file systems then wait
@@ -121,14 +146,14 @@ impl FileSystem for StdFileSystem {
                 file.write_all(holder.as_bytes())?;
                 file.set_len(holder.len() as u64)?;
                 let place = Place::of(&file, path)?;
-                Ok(Box::new(StdFileLock { _file: file, place }))
+                Ok(Box::new(StdFileLock { file, place }))
             }
             Err(error) => Err(not_locked(error, &mut file)?),
         }
     }
 
     fn lock_existing(&self, path: &Path) -> io::Result<Option<Box<dyn FileLock>>> {
-        let mut file = match File::open(path) {
+        let mut file = match platform::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
@@ -136,11 +161,22 @@ impl FileSystem for StdFileSystem {
         match file.try_lock_shared() {
             Ok(()) => {
                 let place = Place::of(&file, path)?;
-                Ok(Some(Box::new(StdFileLock { _file: file, place })))
+                Ok(Some(Box::new(StdFileLock { file, place })))
             }
             Err(error) => Err(not_locked(error, &mut file)?),
         }
     }
+}
+
+/// Whether a symbolic link leads to a directory that its own path leads through: below it, names
+/// would never end.
+fn is_cycle(link: &Path) -> bool {
+    let Ok(target) = fs::canonicalize(link) else { return true };
+    let mut above = link.ancestors().skip(1);
+    above.any(|above| {
+        let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+        fs::canonicalize(above).is_ok_and(|above| above == target)
+    })
 }
 
 /// Why a file could not be locked: if another process holds it, what the file says about the
@@ -151,15 +187,26 @@ fn not_locked(error: TryLockError, file: &mut File) -> io::Result<io::Error> {
             let holder = platform::read_holder(file)?;
             Ok(io::Error::new(io::ErrorKind::WouldBlock, holder))
         }
+        TryLockError::Error(error) if platform::has_no_locks(&error) => {
+            Ok(io::Error::new(io::ErrorKind::Unsupported, error))
+        }
         TryLockError::Error(error) => Ok(error),
     }
 }
 
-/// The operating system releases the lock when the file is closed, whatever ends the process.
+/// The operating system releases the lock when the process ends, whatever ends it.
 #[derive(Debug)]
 struct StdFileLock {
-    _file: File,
+    file: File,
     place: Place,
+}
+
+impl Drop for StdFileLock {
+    fn drop(&mut self) {
+        // A child process that another thread is starting may have the open file, too: to close it
+        // would not be enough.
+        let _ = self.file.unlock();
+    }
 }
 
 impl FileLock for StdFileLock {
@@ -210,5 +257,28 @@ impl ReadableFile for StdReadableFile {
             return Ok(FileBytes::Owned(Arc::default()));
         }
         Ok(FileBytes::Mapped(Arc::new(mapping::map(&self.0)?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A child process has the open file as well, until it runs another program.
+    #[test]
+    fn a_lock_ends_with_its_holder_whoever_inherited_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("LOCK");
+        let mut file = File::create(&path).unwrap();
+        file.write_all(b"process 1").unwrap();
+        file.try_lock().unwrap();
+        let inherited = file.try_clone().unwrap();
+        let place = Place::of(&file, &path).unwrap();
+        let lock = StdFileLock { file, place };
+        let refused = StdFileSystem.lock(&path, "process 2").unwrap_err();
+        assert_eq!(refused.to_string(), "process 1");
+        drop(lock);
+        drop(StdFileSystem.lock(&path, "process 2").unwrap());
+        drop(inherited);
     }
 }

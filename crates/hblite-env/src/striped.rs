@@ -1,8 +1,8 @@
-//! A value of which threads have different instances, so that they do not write to the same memory.
+//! A value with several instances, so that threads do not write to the same memory.
 //!
-//! A thread that writes to memory that another one has written takes it over from that processor's
-//! cache: 40 ns where processors share a cache, and 200 ns where they do not. Instances are 128
-//! bytes apart, which some processors load together.
+//! To write to memory that another processor wrote last, a processor first fetches it from that
+//! one's cache: 40 ns if both share a cache, and 200 ns if they do not. Instances are 128 bytes
+//! apart, because some processors load that many bytes together.
 //!
 //! Threads: any. There are as many instances as processors, up to 8; more threads share them.
 

@@ -222,3 +222,54 @@ fn the_root_is_there_and_has_what_is_in_it() {
     fs.remove_dir_all(root).unwrap();
     assert!(!fs.exists(Path::new("/a")).unwrap() && fs.list_dir(root).unwrap().is_empty());
 }
+
+/// Tests of the real file system.
+#[cfg(unix)]
+mod real {
+    use super::*;
+
+    /// A pipe would wait for its other end, and a device may be anything.
+    #[test]
+    fn only_files_are_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        for path in [pipe.as_path(), Path::new("/dev/zero")] {
+            let fs = StdFileSystem;
+            let errors = [
+                fs.open(path).map(drop).unwrap_err(),
+                fs.read(path).map(drop).unwrap_err(),
+                fs.sync_file(path).unwrap_err(),
+                fs.rewrite(path, 0).unwrap_err(),
+                fs.lock(path, "process 1").map(drop).unwrap_err(),
+                fs.lock_existing(path).map(drop).unwrap_err(),
+            ];
+            for error in errors {
+                assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+                assert!(error.to_string().contains(&path.display().to_string()), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_symbolic_link_to_a_directory_above_it_is_no_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+        StdFileSystem.create_dir_all(&a).unwrap();
+        StdFileSystem.create_dir_all(&b).unwrap();
+        for (target, link) in [(&b, a.join("to-b")), (&a, b.join("to-a")), (&b, b.join("self"))] {
+            std::os::unix::fs::symlink(target, link).unwrap();
+        }
+        let dirs = |dir: &Path| {
+            let entries = StdFileSystem.list_dir(dir).unwrap().into_iter();
+            entries.map(|entry| (entry.name, entry.is_dir)).collect::<Vec<_>>()
+        };
+        assert_eq!(dirs(&a), [("to-b".to_owned(), true)]);
+        assert_eq!(dirs(&b), [("self".to_owned(), false), ("to-a".to_owned(), true)]);
+        let both = [("self".to_owned(), false), ("to-a".to_owned(), false)];
+        assert_eq!(dirs(&a.join("to-b")), both);
+        // Everything below has an end.
+        assert_eq!(hblite_env::files_below(&StdFileSystem, &a).unwrap().len(), 2);
+    }
+}

@@ -7,7 +7,7 @@
 //!             hand last passed it stays for another round. Preferred blocks stay while they are
 //!             at most a quarter of their shard and others are left.
 //! Invariants: a shard's size is that of its slots and within its capacity; a slot is found by its
-//!             key; no more offsets are given back than were taken.
+//!             key; no more offsets are released than were charged.
 //! Threads:    shared; 16 shards, a hit takes a read lock.
 
 use std::collections::HashMap;

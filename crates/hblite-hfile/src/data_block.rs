@@ -23,8 +23,8 @@ pub enum BlockUse {
     /// It comes from memory if it is there; otherwise it is read and not kept. For families without
     /// a block cache, and for readers that read everything once.
     Pass,
-    /// It comes from the file, is verified even if it was before, and is not kept. For compactions
-    /// and other readers that copy what they read.
+    /// It is read from the file and verified, even if that was done before, and is not kept. For
+    /// compactions and other readers that copy what they read.
     Verify,
 }
 
@@ -54,8 +54,8 @@ impl<'a> BlockCells<'a> {
         self.layout.cell(self.bytes, self.offsets.get(index))
     }
 
-    /// The block from the cell at `index` on, of which nothing is read; `None` if there are not
-    /// that many cells.
+    /// The bytes from the cell at `index` on, which are not looked at; `None` if there are not that
+    /// many cells.
     #[inline(always)]
     pub fn bytes_from(&self, index: usize) -> Option<&'a [u8]> {
         (index < self.len()).then(|| &self.bytes[self.offsets.get(index)..])

@@ -52,6 +52,9 @@ pub const DELETE_FAMILY_COUNT: &[u8] = b"DELETE_FAMILY_COUNT";
 /// Number of delete markers of all kinds: u64. Only in store files that hblite wrote, and absent if
 /// there are none.
 pub const DELETE_MARKERS: &[u8] = b"HBLITE_DELETE_MARKERS";
+/// The latest timestamp that the store had given to a cell of the region: i64, milliseconds. Only
+/// in store files that hblite wrote, and absent if its clock was later.
+pub const GIVEN_UNTIL: &[u8] = b"HBLITE_GIVEN_UNTIL";
 /// Name of the general Bloom filter's type.
 pub const BLOOM_FILTER_TYPE: &[u8] = b"BLOOM_FILTER_TYPE";
 /// Row prefix length of the filter: i32.

@@ -1,4 +1,4 @@
-//! Asks the Bloom filters of an open file.
+//! Queries the Bloom filters of an open file.
 
 use hblite_model::{BloomType, Result};
 

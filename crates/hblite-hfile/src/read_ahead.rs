@@ -1,8 +1,8 @@
-//! Asks for the blocks that a scan of a mapped file is going to read.
+//! Requests the blocks that a scan of a mapped file is going to read.
 //!
 //! The operating system reads nothing ahead (see `mapping.rs` of `hblite-env`), so a scan asks for
-//! windows of the file, which grow as it continues. Where a window is in memory already, which
-//! takes a fraction of a microsecond to find out, there is nothing to ask for.
+//! windows of the file, which grow as it continues. A window that is already in memory, which takes
+//! a fraction of a microsecond to find out, is not requested.
 
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! Numbers that stand for sorted rows in a search.
 //!
 //! For each row there is a number made of the eight bytes after the prefix that all rows share. The
-//! numbers are next to each other, so that a search waits for little memory; only where they are
-//! equal does it have to look at the rows.
+//! numbers are contiguous, so that a search touches little memory; it looks at the rows only where
+//! numbers are equal.
 
 use hblite_model::bytes;
 use hblite_model::cell::key;

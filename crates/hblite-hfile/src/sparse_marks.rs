@@ -1,10 +1,10 @@
-//! What is kept of a block in a mapped file when there is no memory for the places of all cells.
+//! What is kept about a block in a mapped file when there is no memory for the places of all cells.
 //!
 //! A get then walks over a few cells from a mark instead of over the whole block, and a scan over
-//! parts of it (see `block_part`). The file is divided into places of 2 KiB if blocks have 64 KiB,
-//! smaller ones in smaller blocks and larger ones in larger blocks. The first cell that begins in a
-//! place is marked, so a block has at most 65 marks. This takes about as much memory as the block's
-//! entry in the index and, like the entry, is always kept.
+//! parts of it (see `block_part`). The file is divided into places: of 2 KiB for blocks of 64 KiB,
+//! and in proportion for other block sizes. The first cell that begins in a place is marked, so a
+//! block has at most 65 marks. This takes about as much memory as the block's entry in the index
+//! and, like the entry, is always kept.
 //!
 //! In blocks of less than 256 KiB, a place is within a page of memory. The cells from a mark to the
 //! next begin in the same place, so most gets read one page from the disk.
@@ -46,7 +46,7 @@ impl PartSize {
         self.0 = self.0.saturating_mul(2);
     }
 
-    /// Whether so many bytes should not be divided.
+    /// Whether a range of this many bytes is read whole.
     pub(crate) fn is_enough_for(self, bytes: usize) -> bool {
         bytes <= self.0.saturating_add(self.0 / 2)
     }

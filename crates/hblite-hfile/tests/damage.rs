@@ -6,17 +6,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::support::{self, Golden, all, named};
 use hblite_env::{FileSystem as _, MemFileSystem};
 use hblite_hfile::{
     ChecksumType, HFileReader, HFileScanner, HFileWriter, HFileWriterOptions, StoreFileInfo,
 };
 use hblite_model::{Cell, CellType, ErrorKind, Result};
-use support::{Golden, all, named};
 
 /// Bytes of the trailer, zero padding included.
 const TRAILER_SIZE: usize = 4096;

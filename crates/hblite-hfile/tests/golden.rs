@@ -10,15 +10,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::support::{self, Golden, all, digest, open, read_backwards, write};
 use hblite_env::{FileSystem as _, MemFileSystem, StdFileSystem};
 use hblite_hfile::{BlockCache, HFileReader, HFileScanner};
 use hblite_model::{Cell, CellComparator};
-use support::{Golden, all, digest, open, read_backwards, write};
 
 #[test]
 fn there_are_all_files() {

@@ -8,17 +8,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::support::{Golden, all, named};
 use hblite_env::StdFileSystem;
 use hblite_hfile::{BlockCache, BlockType, BlockUse, HFileReader, HFileScanner};
 use hblite_model::{Cell, ErrorKind, Result};
-use support::{Golden, all, named};
 
 const TRAILER_SIZE: u64 = 4096;
 

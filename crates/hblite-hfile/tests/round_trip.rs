@@ -5,8 +5,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,6 +20,8 @@ use hblite_model::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+
+use crate::support;
 
 fn some_bytes(length_max: usize) -> impl Strategy<Value = Vec<u8>> {
     // Few letters, so that prefixes and equal parts happen.

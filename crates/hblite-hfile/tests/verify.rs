@@ -6,15 +6,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::path::Path;
 
+use crate::support::{self, Golden, all};
 use hblite_env::{FileSystem as _, MemFileSystem};
 use hblite_hfile::BlockType;
 use hblite_hfile::verify::{Defect, DefectKind, Verified, verify};
 use hblite_model::ErrorKind;
-use support::{Golden, all};
 
 const HEADER_SIZE: usize = 33;
 const TRAILER_SIZE: usize = 4096;

@@ -1,7 +1,7 @@
 //! Copies bytes, forwards or backwards.
 //!
-//! A short length takes a load of its beginning and one of its end, which may overlap, before the
-//! first store. So no loop is needed up to 128 bytes, and the places may overlap as well.
+//! For a short length, the beginning and the end are loaded, which may overlap, before the first
+//! store. So up to 128 bytes need no loop, and source and destination may overlap as well.
 //!
 //! Invariant: every load and store is within the `count` bytes at `from` and at `to`: a word that
 //! begins at `at` is used only if `at + size_of(word) <= count`.

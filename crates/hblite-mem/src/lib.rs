@@ -1,4 +1,5 @@
-//! `memcpy`, `memmove` and `memcmp` for static binaries on musl.
+//! What the C library does with memory: `memcpy`, `memmove` and `memcmp` for static binaries on
+//! musl, and, on glibc, the return of free memory to the system.
 //!
 //! musl copies with `rep movsq`, which takes dozens of cycles to begin, and compares byte by byte.
 //! A store copies and compares cells and keys of a hundred bytes all the time. In a release build
@@ -6,20 +7,29 @@
 //! use SSE2, which every such processor has.
 //!
 //! For other targets, and in builds with debug assertions, the crate defines no symbols.
+//! [`release_free_memory`] does nothing without glibc.
 //!
-//! Without `no_builtins`, the compiler would take these loops for the functions that they are, and
-//! call them.
+//! Without `no_builtins`, the compiler would recognize these loops and replace them with calls of
+//! the very functions that they implement.
 
 #![no_std]
 #![no_builtins]
-#![cfg(target_arch = "x86_64")]
 
 #[cfg(test)]
 extern crate std;
 
-#[cfg(any(test, all(target_env = "musl", not(debug_assertions))))]
+#[cfg(all(target_arch = "x86_64", any(test, all(target_env = "musl", not(debug_assertions)))))]
 mod compare;
-#[cfg(any(test, all(target_env = "musl", not(debug_assertions))))]
+#[cfg(all(target_arch = "x86_64", any(test, all(target_env = "musl", not(debug_assertions)))))]
 mod copy;
-#[cfg(all(target_env = "musl", not(debug_assertions)))]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod heap;
+#[cfg(all(target_arch = "x86_64", target_env = "musl", not(debug_assertions)))]
 mod symbols;
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub use heap::release_free_memory;
+
+/// Returns free memory to the system, where the allocator does not.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn release_free_memory() {}

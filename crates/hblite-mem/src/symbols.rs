@@ -1,7 +1,7 @@
 //! The functions under the names that the linker looks for.
 //!
-//! All that share an object file of the C library with one of them are here, because the linker
-//! takes such a file whole or not at all.
+//! Every function that is in the same object file of the C library as one of them is here, because
+//! the linker takes such a file whole or not at all.
 //!
 //! Invariant: C's contracts are those of [`copy`] and [`compare`].
 

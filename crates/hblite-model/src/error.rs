@@ -31,6 +31,8 @@ pub enum ErrorKind {
     Corrupt,
     /// The operating system failed.
     Io,
+    /// The store is open elsewhere: close it there, or open it read-only.
+    Locked,
     /// The store is closed, or refuses writes after a failed sync: reopen it.
     Closed,
     /// hblite does not support this.
@@ -49,6 +51,7 @@ impl ErrorKind {
             Self::Busy => "too busy",
             Self::Corrupt => "damaged data",
             Self::Io => "I/O error",
+            Self::Locked => "store locked",
             Self::Closed => "store closed",
             Self::Unsupported => "not supported",
         }
@@ -192,6 +195,7 @@ struct Inner {
     exception: Exception,
     kind: ErrorKind,
     message: String,
+    summary: Option<String>,
     file: Option<PathBuf>,
     offset: Option<u64>,
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
@@ -201,7 +205,15 @@ impl Error {
     /// An error of this class.
     pub fn new(exception: Exception, message: impl Into<String>) -> Self {
         let (message, kind) = (message.into(), exception.kind());
-        Self(Box::new(Inner { exception, kind, message, file: None, offset: None, source: None }))
+        Self(Box::new(Inner {
+            exception,
+            kind,
+            message,
+            summary: None,
+            file: None,
+            offset: None,
+            source: None,
+        }))
     }
 
     /// An invalid request for which HBase throws a class that usually means something else, such as
@@ -233,6 +245,7 @@ impl Error {
             exception: Exception::Io,
             kind: ErrorKind::Io,
             message,
+            summary: None,
             file: Some(file.to_path_buf()),
             offset: None,
             source: Some(Arc::new(source)),
@@ -256,6 +269,7 @@ impl Error {
             exception,
             kind: exception.kind(),
             message,
+            summary: None,
             file: Some(file.to_path_buf()),
             offset: Some(offset),
             source: None,
@@ -266,6 +280,13 @@ impl Error {
     #[must_use]
     pub fn with_kind(mut self, kind: ErrorKind) -> Self {
         self.0.kind = kind;
+        self
+    }
+
+    /// Sets what [`Display`](fmt::Display) shows instead of a message of HBase that is long.
+    #[must_use]
+    pub fn with_summary(mut self, summary: impl Into<String>) -> Self {
+        self.0.summary = Some(summary.into());
         self
     }
 
@@ -309,11 +330,12 @@ impl Error {
     }
 }
 
-/// What happened in plain words, HBase's message, and HBase's class in parentheses.
+/// What happened in plain words, HBase's message or its summary, and HBase's class in parentheses.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let class = self.0.exception.class_name();
-        write!(f, "{}: {} ({class})", self.0.kind.words(), self.0.message)
+        let message = self.0.summary.as_ref().unwrap_or(&self.0.message);
+        write!(f, "{}: {message} ({class})", self.0.kind.words())
     }
 }
 

@@ -23,10 +23,11 @@ mod setters;
 mod text;
 
 pub use admin::{
-    BackupReport, BulkLoadOptions, BulkLoadReport, CompactRequest, CompactionKind, DamagedFile,
-    FailSafeSnapshot, FileTransfer, FlushRequest, MergeKind, RegionLoad, RegionLocation,
-    RegionLocator, RegionStatus, RequestTarget, ScrubStatus, SnapshotDescription, SnapshotKind,
-    SnapshotOptions, SplitPoints, StoreStatus, SystemTables, TableState,
+    BackupReport, BulkLoadOptions, BulkLoadReport, ClusterServers, CompactRequest, CompactionKind,
+    CompactionState, DamagedFile, FailSafeSnapshot, FileTransfer, FlushRequest, MasterWork,
+    MergeKind, RegionLoad, RegionLocation, RegionLocator, RegionStatus, RequestTarget, ScrubStatus,
+    ServerWork, SnapshotDescription, SnapshotKind, SnapshotOptions, SplitPoints, StoreStatus,
+    Switch, SystemTables, TableState,
 };
 pub use cell::{Cell, CellBuffer, CellComparator, CellRef, CellType, LATEST_TIMESTAMP};
 pub use descriptor::{

@@ -3,19 +3,27 @@
 //! Threads: any.
 
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use hblite_wire::permits::{Permit, Permits};
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::Notify;
 
-/// The activity on a connection.
-#[derive(Debug, Default)]
+use crate::turns::{Turn, Turns};
+
+/// The activity on a connection, and its permit.
+#[derive(Debug)]
 pub(crate) struct Activity {
+    pub(crate) address: IpAddr,
+    permit: Mutex<Option<Permit>>,
+    eviction: Arc<Notify>,
     /// Counts reads and writes that moved bytes.
     moves: AtomicUsize,
     /// Requests in progress.
@@ -23,6 +31,32 @@ pub(crate) struct Activity {
 }
 
 impl Activity {
+    /// That of a connection from `address`, waiting for a request; `None` if there are too many
+    /// connections that are busy.
+    pub(crate) fn begin(permits: &Arc<Permits>, address: IpAddr) -> Option<Arc<Self>> {
+        let eviction = Arc::new(Notify::new());
+        let notified = Arc::clone(&eviction);
+        let permit = permits.enter(address, Box::new(move || notified.notify_one()))?;
+        let (moves, at_work) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let permit = Mutex::new(Some(permit));
+        Some(Arc::new(Self { address, permit, eviction, moves, at_work }))
+    }
+
+    /// The client has to send or to take something.
+    pub(crate) fn wait(&self) {
+        self.permit.lock().as_ref().inspect(|permit| permit.wait());
+    }
+
+    /// A request is complete, or the next piece of an answer is read.
+    pub(crate) fn work(&self) {
+        self.permit.lock().as_ref().inspect(|permit| permit.work());
+    }
+
+    /// Resolves when the connection must end in favour of a new one.
+    pub(crate) async fn evicted(&self) {
+        self.eviction.notified().await;
+    }
+
     /// Returns after `limit` to twice `limit` without activity.
     pub(crate) async fn stalled(&self, limit: Duration) {
         let mut seen = self.moves.load(Ordering::Relaxed);
@@ -37,21 +71,22 @@ impl Activity {
     }
 }
 
-/// A request in progress, and what it holds until it ends.
+/// A request in progress.
 #[derive(Debug)]
 pub(crate) struct Work {
     activity: Arc<Activity>,
-    held: Vec<OwnedSemaphorePermit>,
+    turns: Arc<Turns>,
 }
 
 impl Work {
-    pub(crate) fn begin(activity: &Arc<Activity>) -> Self {
+    pub(crate) fn begin(activity: &Arc<Activity>, turns: &Arc<Turns>) -> Self {
         activity.at_work.fetch_add(1, Ordering::Relaxed);
-        Self { activity: Arc::clone(activity), held: Vec::new() }
+        Self { activity: Arc::clone(activity), turns: Arc::clone(turns) }
     }
 
-    pub(crate) fn hold(&mut self, permit: Option<OwnedSemaphorePermit>) {
-        self.held.extend(permit);
+    /// Waits for a turn of its client.
+    pub(crate) async fn turn(&self) -> Turn {
+        self.turns.next(self.activity.address).await
     }
 }
 
@@ -62,23 +97,17 @@ impl Drop for Work {
     }
 }
 
-/// A stream whose reads and writes are counted, and its permit among the connections.
+/// A stream whose reads and writes are counted. It releases the permit of the connection before it
+/// is closed: a client that sees the end of its connection may connect again at once.
 #[derive(Debug)]
 pub(crate) struct Watched {
-    /// Released before the stream is closed: a client that sees the end of its connection may
-    /// connect again at once. Fields are dropped in their order.
-    place: Option<OwnedSemaphorePermit>,
     stream: TcpStream,
     activity: Arc<Activity>,
 }
 
 impl Watched {
-    pub(crate) fn new(
-        stream: TcpStream,
-        activity: Arc<Activity>,
-        place: OwnedSemaphorePermit,
-    ) -> Self {
-        Self { place: Some(place), stream, activity }
+    pub(crate) fn new(stream: TcpStream, activity: Arc<Activity>) -> Self {
+        Self { stream, activity }
     }
 
     fn moved<T>(&self, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
@@ -128,7 +157,13 @@ impl AsyncWrite for Watched {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.place = None;
+        self.activity.permit.lock().take();
         Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.activity.permit.lock().take();
     }
 }

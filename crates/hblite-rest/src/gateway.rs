@@ -4,11 +4,11 @@ use std::sync::{Arc, Weak};
 
 use hblite::{Admin, Connection, RegionInfo, Table};
 use hblite_wire::memory::MemoryBudget;
+use hblite_wire::site::Site;
 use hyper::{HeaderMap, StatusCode};
 
 use crate::failure::Failure;
 use crate::options::RestOptions;
-use crate::request::Request;
 use crate::scanners::Scanners;
 
 /// The store behind the gateway, and the scanners that clients have open.
@@ -19,6 +19,8 @@ pub(crate) struct Gateway {
     pub(crate) scanners: Arc<Scanners>,
     /// The memory of all requests and scanners.
     pub(crate) memory: Arc<MemoryBudget>,
+    /// The names by which clients may call it.
+    pub(crate) site: Site,
     /// Headers of every response.
     pub(crate) headers: HeaderMap,
 }
@@ -33,9 +35,10 @@ impl Gateway {
         let scanners = Scanners::new(limits.scanners_max, limits.scanner_expiry, &memory);
         let scanners = Arc::new(scanners);
         let of_clients: Weak<Scanners> = Arc::downgrade(&scanners);
-        hblite::add_client_scanners(&connection, of_clients);
+        connection.add_client_scanners(of_clients);
         let headers = options.security_headers.to_map()?;
-        Ok(Self { connection, options, scanners, memory, headers })
+        let site = Site::listening_on(options.bind, options.advertise.clone());
+        Ok(Self { connection, options, scanners, memory, site, headers })
     }
 
     pub(crate) fn admin(&self) -> Admin {
@@ -62,20 +65,5 @@ impl Gateway {
             true => Err(Failure::text(StatusCode::FORBIDDEN, "Forbidden\r\n")),
             false => Ok(()),
         }
-    }
-
-    /// Whether a request names this gateway, and not a host name that a web page has directed to
-    /// this machine (DNS rebinding).
-    pub(crate) fn is_host_ours(&self, request: &Request) -> bool {
-        let Some(host) = request.header("host") else { return true };
-        if !self.options.bind.is_loopback() {
-            return true;
-        }
-        let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            Some((address, _)) => address,
-            None => host.split_once(':').map_or(host, |(name, _)| name),
-        };
-        let is_advertised = self.options.advertise.as_deref() == Some(name);
-        name == "localhost" || is_advertised || name.parse::<std::net::IpAddr>().is_ok()
     }
 }

@@ -41,6 +41,7 @@ mod row_spec;
 mod scanners;
 mod security_headers;
 mod server;
+mod turns;
 mod xml;
 
 pub use csrf::{BrowserPatterns, CsrfProtection};

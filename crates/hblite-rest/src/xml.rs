@@ -1,5 +1,7 @@
 //! XML as JAXB writes it, and what JAXB reads.
 
+mod limits;
+
 use roxmltree::{Document, Node, ParsingOptions};
 
 /// The beginning of every document.
@@ -46,10 +48,14 @@ pub(crate) fn is_name(name: &str) -> bool {
 
 /// Reads a document whose root is called `root`, and returns the result of `read`.
 ///
-/// `None` if the bytes are not such a document. Documents with a DTD are refused.
+/// `None` if the bytes are not such a document. Documents with a DTD, or beyond a limit, are
+/// refused.
 pub(crate) fn read<T>(bytes: &[u8], root: &str, read: impl FnOnce(Node<'_, '_>) -> T) -> Option<T> {
     let text = std::str::from_utf8(bytes).ok()?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if !limits::hold(text) {
+        return None;
+    }
     let options = ParsingOptions { allow_dtd: false, nodes_limit: NODES_MAX, ..Default::default() };
     let document = Document::parse_with_options(text, options).ok()?;
     let element = document.root_element();

@@ -3,12 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use crate::http::send;
 #[allow(dead_code, reason = "each test uses a part of the client")]
-mod http;
-
 use hblite::{ClockMode, ColumnFamilyDescriptor, Connection, ErrorKind, Put, TableDescriptor};
 use hblite_rest::{RestOptions, RestServer};
-use http::send;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
 

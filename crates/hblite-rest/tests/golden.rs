@@ -4,8 +4,6 @@
 //! `tools/conformance/rest` records and describes them. An answer that differs on purpose is
 //! recorded next to HBase's.
 
-mod http;
-
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
@@ -16,7 +14,7 @@ use hblite_rest::{RestOptions, RestServer};
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
-use http::{Answer, send};
+use crate::http::{Answer, send};
 
 /// The headers that are compared.
 const HEADERS: &[&str] = &[

@@ -3,7 +3,6 @@
 
 #[path = "../../../tests/fuzz/bodies/corpus.rs"]
 mod corpus;
-mod http;
 #[path = "../../../tests/fuzz/bodies/rest.rs"]
 mod rest;
 
@@ -17,7 +16,7 @@ use flate2::write::GzEncoder;
 use hblite::{ColumnFamilyDescriptor, Connection, ManualClock, Options, Put, TableDescriptor};
 use hblite_rest::{RestLimits, RestOptions, RestServer};
 
-use http::{exchange, read, send};
+use crate::http::{exchange, read, send};
 
 const JSON: &str = "application/json";
 
@@ -69,6 +68,32 @@ fn bodies_are_limited_packed_and_unpacked() {
 }
 
 #[test]
+fn attributes_namespaces_and_depth_of_documents_are_limited() {
+    let server = start(&memory(), RestLimits::default());
+    let attributes =
+        |count: usize| -> String { (0..count).map(|number| format!(" a{number}='1'")).collect() };
+    let schema = |count: usize| format!("<TableSchema{}/>", attributes(count));
+    let deep = format!("<Scanner>{}", "<a>".repeat(500_000));
+    let namespaces: String =
+        (0..60_000).map(|number| format!(" xmlns:n{number}='{number}'")).collect();
+    let inherited = format!("<Scanner{namespaces}>{}</Scanner>", "<a xmlns='b'/>".repeat(1_000));
+    let put = |path: &str, body: &str| {
+        send(server.port(), "PUT", path, &[("Content-Type", "text/xml")], Some(body.as_bytes()))
+    };
+    let begun = Instant::now();
+    for (path, body, status) in [
+        ("/s/schema", schema(150).replace("/>", "><ColumnSchema name='f'/></TableSchema>"), 201),
+        ("/u/schema", schema(80_000), 400),
+        ("/u/schema", format!("<TableSchema>{}</TableSchema>", schema(4_000).repeat(100)), 400),
+        ("/t/scanner", inherited, 400),
+        ("/t/scanner", deep, 400),
+    ] {
+        assert_eq!(put(path, &body).status, status, "{body:.80}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(10), "it took {:?}", begun.elapsed());
+}
+
+#[test]
 fn heads_are_limited() {
     let server = start(&memory(), RestLimits::default());
     let long = "x".repeat(400_000);
@@ -88,11 +113,71 @@ fn hosts_of_other_names_are_refused() {
         ("[::1]", 200),
         ("evil.example", 403),
         ("localhost.evil.example:8080", 403),
+        ("löcalhost", 400),
+        ("localhost\r\nHost: localhost", 400),
+        ("localhost:1\r\nOrigin: http://localhost:1", 200),
+        ("localhost:1\r\nOrigin: http://evil.example", 403),
+        ("localhost:1\r\nOrigin: null", 403),
     ] {
-        let head =
-            format!("GET /version/cluster HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
-        assert_eq!(read(&exchange(server.port(), head.as_bytes())).status, status, "{host}");
+        assert_eq!(status_for(&server, "/version/cluster", host), status, "{host}");
     }
+    assert_eq!(status_for(&server, "http://localhost/version/cluster", "localhost"), 200);
+    assert_eq!(status_for(&server, "http://evil.example/version/cluster", "localhost"), 403);
+}
+
+fn status_for(server: &RestServer, uri: &str, host: &str) -> u16 {
+    let head = format!("GET {uri} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    read(&exchange(server.port(), head.as_bytes())).status
+}
+
+#[test]
+fn a_gateway_for_other_machines_has_any_name_and_no_foreign_pages() {
+    let options = RestOptions::default().with_port(0).with_bind([0, 0, 0, 0]);
+    let server = RestServer::start(&memory(), options).expect("a gateway");
+    assert_eq!(status_for(&server, "/version/cluster", "hbase-rest:8080"), 200);
+    let foreign = "hbase-rest:8080\r\nOrigin: http://evil.example";
+    assert_eq!(status_for(&server, "/version/cluster", foreign), 403);
+}
+
+#[test]
+fn half_sent_requests_make_room_for_newcomers() {
+    let server = start(&memory(), RestLimits::default().with_connections_max(8));
+    let halves =
+        ["GET / HTT", "PUT /t/r/f:q HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"];
+    let half_sent: Vec<TcpStream> = (0..20)
+        .map(|number| {
+            let mut stream = TcpStream::connect(("127.0.0.1", server.port())).expect("it listens");
+            stream.write_all(halves[number % 2].as_bytes()).expect("sent");
+            stream
+        })
+        .collect();
+    let begun = Instant::now();
+    assert_eq!(send(server.port(), "GET", "/version/cluster", &[], None).status, 200);
+    assert!(begun.elapsed() < Duration::from_secs(30), "it waited for a timeout");
+    drop(half_sent);
+}
+
+#[test]
+fn answers_that_nobody_takes_leave_the_threads_to_others() {
+    let connection = memory();
+    let limits = RestLimits::default().with_threads_max(2);
+    let server = start(&connection, limits);
+    put(&connection, 40, &vec![7; 1 << 20]);
+    let scan = format!("GET /t/* HTTP/1.1\r\nHost: localhost\r\nAccept: {JSON}\r\n\r\n");
+    let mut untaken = Vec::new();
+    for _ in 0..4 {
+        let mut stream = TcpStream::connect(("127.0.0.1", server.port())).expect("it listens");
+        stream.write_all(scan.as_bytes()).expect("sent");
+        // The answer has begun.
+        stream.read_exact(&mut [0; 8]).expect("the beginning of an answer");
+        untaken.push(stream);
+    }
+    let begun = Instant::now();
+    assert_eq!(send(server.port(), "GET", "/version/cluster", &[], None).status, 200);
+    assert!(begun.elapsed() < Duration::from_secs(30), "it waited for a timeout");
+    // The answers are not lost.
+    let mut rest = [0; 1 << 16];
+    untaken[0].read_exact(&mut rest).expect("more of the answer");
 }
 
 #[test]
@@ -155,7 +240,7 @@ fn ranges_are_limited_and_scans_are_not() {
 #[test]
 fn scanners_expire_and_make_room() {
     let clock = Arc::new(ManualClock::new(1_000_000));
-    let connection = Options::new().clock(Arc::clone(&clock) as _).open_in_memory();
+    let connection = Options::new().with_clock(Arc::clone(&clock) as _).open_in_memory();
     let connection = connection.expect("a store");
     let limits = RestLimits::default().with_scanners_max(3);
     let server = start(&connection, limits);

@@ -60,7 +60,7 @@ impl Attacked {
         }
         table.put(&Put::new("small").add("f", "q", "v")).unwrap();
         // A flush in the middle of an attack would count as its memory.
-        connection.admin().flush(FlushRequest::table(name)).unwrap();
+        connection.admin().flush(&FlushRequest::table(name)).unwrap();
         let lines = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&lines);
         let complaints = Complaints::new(move |line| sink.lock().unwrap().push(line.to_owned()));

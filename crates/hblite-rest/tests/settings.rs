@@ -3,14 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use crate::http::{Answer, send};
 #[allow(dead_code, reason = "each test uses a part of the client")]
-mod http;
-
 use hblite::{ColumnFamilyDescriptor, TableDescriptor};
 use hblite_rest::{
     BrowserPatterns, CsrfProtection, ReadOnly, RestOptions, RestServer, SecurityHeaders,
 };
-use http::{Answer, send};
 
 const BYTES: (&str, &str) = ("Content-Type", "application/octet-stream");
 const BROWSER: (&str, &str) = ("User-Agent", "Mozilla/5.0 (X11; Linux x86_64)");

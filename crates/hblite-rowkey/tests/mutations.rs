@@ -4,9 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod damaged_text;
-
-use damaged_text::{damage, damaged};
+use crate::damaged_text::{damage, damaged};
 use hblite_rowkey::Design;
 use proptest::prelude::*;
 

@@ -1,8 +1,11 @@
-//! The log of the calls that a server answers.
+//! The log of the calls that a server answers, and of the connections that it refuses.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+
+use hblite_wire::complaints::Complaints;
 
 /// Which calls are logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,18 +21,29 @@ pub enum LogLevel {
 pub struct Log {
     level: LogLevel,
     write: Arc<dyn Fn(&str) + Send + Sync>,
+    complaints: Complaints,
 }
 
 impl Log {
     /// Passes each line, without its line end, to `write`, which is called from many threads and
     /// must be fast.
     pub fn new(level: LogLevel, write: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self { level, write: Arc::new(write) }
+        let write: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(write);
+        let complaints = Complaints::new({
+            let write = Arc::clone(&write);
+            move |line| write(line)
+        });
+        Self { level, write, complaints }
     }
 
     /// Writes a line that is not about a call.
     pub(crate) fn report(&self, line: &str) {
         (self.write)(line);
+    }
+
+    /// Logs why `port` refuses the connection of `peer`, a few times per minute.
+    pub(crate) fn refuse(&self, port: &str, peer: Option<SocketAddr>, why: &dyn fmt::Display) {
+        self.complaints.note(port, peer, why);
     }
 
     /// Logs a call of `method` of `service` if the settings say so.

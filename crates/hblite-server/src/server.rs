@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hblite::{Clock, Connection, Env};
+use hblite_engine::Timeline;
 use hblite_model::{Error, RegionLocator, Result};
 use hblite_wire::memory::MemoryBudget;
 use hblite_wire::read_only::ReadOnly;
@@ -15,6 +16,7 @@ use tokio::runtime::Runtime;
 
 use crate::cluster::{Cluster, CurrentCluster, Role, ZooKeeperView};
 use crate::fault_control::Faults;
+use crate::heap::Heap;
 use crate::http::{self, Admin, Attached, Gateways, Pages};
 use crate::log::Log;
 use crate::options::ServerOptions;
@@ -63,24 +65,8 @@ impl Server {
     /// `Io` if a port cannot be opened (the message names it), `IllegalArgument` for settings out
     /// of range.
     pub fn start(connection: &Connection, options: ServerOptions) -> Result<Self> {
-        if !(1..=REGION_SERVERS_MAX).contains(&options.region_servers) {
-            return Err(Error::illegal_argument(format!(
-                "there can be 1 to {REGION_SERVERS_MAX} region servers, not {}",
-                options.region_servers
-            )));
-        }
-        options.limits.check()?;
-        let mut runtime = tokio::runtime::Builder::new_multi_thread();
-        if let Some(threads) = options.worker_threads {
-            runtime.worker_threads(threads.max(1));
-        }
-        let runtime = runtime
-            .thread_name("hblite-rpc")
-            .max_blocking_threads(options.limits.handlers)
-            .enable_io()
-            .enable_time()
-            .build()
-            .map_err(|error| Error::io_of("cannot start threads", error))?;
+        check(&options)?;
+        let runtime = runtime_of(&options)?;
         let guard = runtime.enter();
         let master = bind(&options, options.master_port)?;
         let mut region_servers = Vec::with_capacity(options.region_servers);
@@ -95,17 +81,18 @@ impl Server {
             region_servers: region_servers.iter().map(|(_, port)| *port).collect(),
             http: http.as_ref().map(|(_, port)| *port),
         };
-        let timeline = hblite::embedded_timeline(connection).ok_or_else(|| {
+        let timeline = connection.backend_as::<Timeline>().ok_or_else(|| {
             Error::illegal_argument("a server needs a store that this process has open")
         })?;
         let log = options.log.clone();
-        let cluster = Cluster::new(timeline, options, ports.master, &ports.region_servers)?;
-        let cluster = CurrentCluster::new(Arc::clone(timeline), cluster);
+        let cluster = Cluster::new(&timeline, options, ports.master, &ports.region_servers)?;
+        let cluster = CurrentCluster::new(Arc::clone(&timeline), cluster);
         let dispatcher = Arc::new(Dispatcher::new(cluster.clone()));
         if let Some((listener, _)) = zookeeper {
-            let env = Env::in_memory().with_clock(Arc::clone(timeline) as Arc<dyn Clock>);
+            let env = Env::in_memory().with_clock(timeline as Arc<dyn Clock>);
             let shim = Shim::new(ZooKeeperView(cluster.clone()), env);
-            runtime.spawn(shim.serve(listener.into_inner(), Arc::clone(&cluster.shared().memory)));
+            let memory = Arc::clone(&cluster.shared().memory);
+            runtime.spawn(shim.serve(listener.into_inner(), memory, log.clone()));
         }
         let open = |listener, role| {
             Port::open(runtime.handle(), listener, &dispatcher, role)
@@ -203,10 +190,7 @@ impl Server {
     fn end(&mut self) {
         self.state.close_forks();
         if let Some(runtime) = self.runtime.take() {
-            // On a separate thread: a task of another runtime, such as a test, must not wait for a
-            // runtime.
-            let end = std::thread::spawn(move || runtime.shutdown_timeout(STOP_TIMEOUT));
-            let _ = end.join();
+            shut_down(runtime);
         }
     }
 }
@@ -221,6 +205,45 @@ impl Drop for Server {
 fn start_fork(store: &Connection, options: ServerOptions) -> Result<KeptServer> {
     let server = Server::start(store, options)?;
     Ok(KeptServer { ports: server.ports().clone(), _server: Box::new(server) })
+}
+
+/// Checks settings that do not depend on the system.
+///
+/// # Errors
+/// `IllegalArgument`.
+pub(crate) fn check(options: &ServerOptions) -> Result<()> {
+    if !(1..=REGION_SERVERS_MAX).contains(&options.region_servers) {
+        return Err(Error::illegal_argument(format!(
+            "there can be 1 to {REGION_SERVERS_MAX} region servers, not {}",
+            options.region_servers
+        )));
+    }
+    options.limits.check()
+}
+
+/// The threads of a server.
+///
+/// # Errors
+/// `Io` if they cannot be started.
+pub(crate) fn runtime_of(options: &ServerOptions) -> Result<Runtime> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    if let Some(threads) = options.worker_threads {
+        runtime.worker_threads(threads.max(1));
+    }
+    runtime
+        .thread_name("hblite-rpc")
+        .max_blocking_threads(options.limits.handlers)
+        .enable_io()
+        .enable_time()
+        .build()
+        .map_err(|error| Error::io_of("cannot start threads", error))
+}
+
+/// Waits a few seconds for calls in progress.
+pub(crate) fn shut_down(runtime: Runtime) {
+    // On a separate thread: a task of another runtime, such as a test, must not wait for a runtime.
+    let end = std::thread::spawn(move || runtime.shutdown_timeout(STOP_TIMEOUT));
+    let _ = end.join();
 }
 
 fn port_of(options: &ServerOptions, index: usize) -> Result<u16> {
@@ -241,15 +264,18 @@ fn bind(options: &ServerOptions, port: u16) -> Result<(Listener, u16)> {
     Ok((listener, port))
 }
 
-async fn tidy(current: CurrentCluster, log: Option<Log>) {
+/// Ends what has expired, and returns free memory, until the server ends.
+pub(crate) async fn tidy(current: CurrentCluster, log: Option<Log>) {
     let mut period = tokio::time::interval(EXPIRE_PERIOD);
     let mut reported = BTreeSet::new();
+    let mut heap = Heap::default();
     loop {
         period.tick().await;
         let cluster = current.get();
         cluster.scanners.expire(cluster.engine.now_millis());
         cluster.tidy_assignments();
         cluster.memory.release_unused();
+        heap.tidy().await;
         if let Some(log) = &log {
             report_damage(&cluster, log, &mut reported);
         }

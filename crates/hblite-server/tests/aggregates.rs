@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::{Client, create_table, region};
 use hblite::Put;
 use hblite_server::TestServer;
 use hblite_wire::pb;
 use prost::Message as _;
-use support::{Client, create_table, region};
 
 const PACKAGE: &str = "org.apache.hadoop.hbase.client.coprocessor.";
 

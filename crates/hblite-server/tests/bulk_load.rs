@@ -2,16 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use std::path::Path;
 
+use crate::support::{Client, create_table, region, table_name};
 use hblite::{Cell, CellType, Get};
 use hblite_env::StdFileSystem;
 use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
 use hblite_server::TestServer;
 use hblite_wire::pb;
-use support::{Client, create_table, region, table_name};
 
 /// Writes a file with a cell of `f:q` in each of these rows.
 fn write_file(path: &Path, rows: &[&str]) {

@@ -3,11 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::{self, Client, KEY_VALUE_CODEC, create_table, header, put, region};
 use hblite_server::TestServer;
 use hblite_wire::pb;
-use support::{Client, KEY_VALUE_CODEC, create_table, header, put, region};
 
 /// What gohbase and asynchbase send first.
 const HELLO: &[u8] = b"HBas\0P\0\0\0\x44\x0a\x06\x0a\x04root\x12\x0dClientService\
@@ -40,7 +38,7 @@ fn region_field(name: &[u8]) -> Vec<u8> {
 /// A table `t` with the row of [`CELL`].
 fn table_with_r1(server: &TestServer) -> Vec<u8> {
     let name = create_table(server, "t", &[]).remove(0);
-    let put = hblite::Put::at("r1", 1000).add("f", "q", "v1");
+    let put = hblite::Put::new("r1").with_timestamp(1000).add("f", "q", "v1");
     let table = server.connection().table("t").expect("a name");
     table.put(&put).expect("written");
     name
@@ -155,12 +153,15 @@ fn asynchbase_looks_for_the_closest_row_before() {
         request.get.column = vec![pb::Column { family: "info".into(), qualifier: vec![] }];
         let answer = client.call("Get", &request);
         assert!(answer.cells.is_empty(), "asynchbase expects them in the message");
-        let cells = answer.decode::<pb::GetResponse>().result.unwrap().cell;
-        cells.first().map(|cell| cell.row.clone().unwrap().to_vec())
+        answer
     };
-    assert_eq!(closest("t,a,:").as_ref(), Some(&names[0]));
-    assert_eq!(closest("t,zz,:").as_ref(), Some(&names[1]));
-    assert_eq!(closest("s,zz,:"), None, "not the region of a table before it");
+    let row = |answer: support::Answer| {
+        answer.decode::<pb::GetResponse>().result.unwrap().cell[0].row.clone().unwrap().to_vec()
+    };
+    assert_eq!(row(closest("t,a,:")), names[0]);
+    assert_eq!(row(closest("t,zz,:")), names[1]);
+    // Not the region of a table before it. asynchbase then repeats it as a scan.
+    assert_eq!(closest("s,zz,:").exception(), ("UnknownProtocolException", true));
 }
 
 #[test]

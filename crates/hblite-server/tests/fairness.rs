@@ -4,16 +4,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::support::{Client, KEY_VALUE_CODEC, create_table, get, header, put, region};
 use hblite::Put;
 use hblite_server::{Limits, ServerOptions, TestServer};
 use hblite_wire::pb;
 use prost::Message as _;
-use support::{Client, KEY_VALUE_CODEC, create_table, get, header, put, region};
 
 /// Columns of the row `wide`.
 const COLUMNS: usize = 100_000;

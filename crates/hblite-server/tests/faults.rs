@@ -2,15 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use crate::support::{self, Client, META, create_table, get, put, region};
 use hblite::{Durability, Get, Put};
 use hblite_server::{FaultAction, FaultRule, FaultServer, ServerOptions, TestServer};
 use hblite_wire::pb;
-use support::{Client, META, create_table, get, put, region};
 
 fn error(name: &str) -> FaultRule {
     FaultRule::new(FaultAction::Error(name.to_owned()))

@@ -2,15 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use std::io::Write as _;
 use std::time::Duration;
 
-use hblite_server::{Limits, ServerOptions, TestServer};
+use crate::support::{self, Client, KEY_VALUE_CODEC, connect, header, read_to_end};
+use hblite::Options;
+use hblite_server::{Limits, Log, LogLevel, ServerOptions, TestServer};
 use hblite_wire::pb;
 use prost::Message as _;
-use support::{Client, KEY_VALUE_CODEC, connect, header, read_to_end};
 
 /// The only frame that a client gets, and its exception.
 fn only_answer(port: u16, sent: &[u8]) -> pb::ExceptionResponse {
@@ -40,6 +39,34 @@ fn what_is_no_client_of_hbase_is_told_so() {
         assert_eq!(exception.exception_class_name, Some(format!("{package}{class}")));
         assert!(exception.stack_trace.unwrap().contains(text), "{class}");
         assert_eq!(exception.do_not_retry, Some(true));
+    }
+}
+
+#[test]
+fn a_refused_connection_is_logged_with_its_reason() {
+    let (sender, lines) = std::sync::mpsc::channel();
+    let log = Log::new(LogLevel::Errors, move |line| sender.send(line.to_owned()).unwrap());
+    let options = ServerOptions::on_free_ports().with_log(log);
+    let server = TestServer::start_with(Options::new(), options).unwrap();
+    let (rpc, zookeeper) = (server.ports().master, server.ports().zookeeper.unwrap());
+    let unknown = header("NoSuchService", None, None);
+    let codec = header("MasterService", Some("a.Codec"), None);
+    for (port, sent, reason) in [
+        (rpc, &b"hrpc\x04P"[..], "a client of HBase 0.94 or older"),
+        (rpc, b"\0\0\0\x2d\0\0\0\0\0", "a client of ZooKeeper"),
+        (rpc, b"HBas\x09P", "clientVersion=9"),
+        (rpc, &unknown, "has no service \"NoSuchService\""),
+        (rpc, &codec, "the codec a.Codec is not supported"),
+        (zookeeper, b"HBas\0P", "a client of HBase's RPC"),
+        (zookeeper, b"GET / HTTP/1.1\r\n\r\n", "a client of HTTP"),
+    ] {
+        let mut stream = connect(port);
+        stream.write_all(sent).unwrap();
+        let line = lines.recv_timeout(Duration::from_secs(20)).unwrap();
+        let name = if port == rpc { "RPC" } else { "ZooKeeper" };
+        let peer = stream.local_addr().unwrap();
+        assert!(line.starts_with(&format!("{name}: malformed input from {peer}: ")), "{line}");
+        assert!(line.contains(reason), "{line}");
     }
 }
 

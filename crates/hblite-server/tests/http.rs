@@ -2,16 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use crate::support::{self, Client, connect, create_table, get};
 use hblite_server::{ServerOptions, TestServer};
 use hblite_wire::read_only::ReadOnly;
 use serde_json::{Value, json};
-use support::{Client, connect, create_table, get};
 
 struct Http {
     agent: ureq::Agent,
@@ -170,6 +168,10 @@ fn web_pages_cannot_post() {
     // A page whose host name was made to resolve to this machine.
     let rebound = format!("{post}Host: evil.example\r\nContent-Type: application/json\r\n");
     assert_eq!(ask(&rebound, fault), "403");
+    // A form without fields has no content type.
+    let crash = "POST /servers/0/crash HTTP/1.1\r\nHost: localhost\r\n";
+    assert_eq!(ask(&format!("{crash}Origin: http://evil.example\r\n"), ""), "403");
+    assert_eq!(ask(&format!("{crash}Host: localhost\r\n"), ""), "400");
     let ours = format!("{post}Host: localhost\r\nContent-Type: application/json\r\n");
     assert_eq!(ask(&ours, fault), "200");
     assert_eq!(server.faults().list().len(), 1);

@@ -18,7 +18,7 @@ use hblite_server::{FaultAction, FaultRule, Limits, ServerOptions, TestServer};
 use hblite_wire::cell_block::{Codec, Compressor};
 use hblite_wire::pb;
 use prost::Message as _;
-use support::{Client, KEY_VALUE_CODEC, connect, create_table, get, header, region};
+use support::{Client, KEY_VALUE_CODEC, connect, create_table, get, header, region, table_name};
 
 const MIB: usize = 1 << 20;
 /// The memory for calls.
@@ -47,7 +47,7 @@ impl Attacked {
         let limits = limits.with_memory_max_bytes(BUDGET);
         let options = ServerOptions::on_free_ports().with_limits(limits);
         let clock = Arc::new(ManualClock::new(1_700_000_000_000));
-        let store = Options::new().clock(Arc::clone(&clock) as Arc<_>);
+        let store = Options::new().with_clock(Arc::clone(&clock) as Arc<_>);
         let server = TestServer::start_with(store, options).unwrap();
         let table = create_table(&server, "t", &[]).remove(0);
         let rows = server.connection().table("t").unwrap();
@@ -108,21 +108,10 @@ fn flood(stream: &mut TcpStream, bytes: &[u8]) -> bool {
     stream.write_all(bytes).is_ok()
 }
 
+/// The frame of a call with its length.
 fn frame(method: &str, id: u32, message: &impl prost::Message, cells: &[u8]) -> Vec<u8> {
-    let header = pb::RequestHeader {
-        call_id: Some(id),
-        method_name: Some(method.to_owned()),
-        request_param: Some(true),
-        cell_block_meta: (!cells.is_empty())
-            .then_some(pb::CellBlockMeta { length: Some(cells.len() as u32) }),
-        ..pb::RequestHeader::default()
-    };
-    let mut frame = header.encode_length_delimited_to_vec();
-    frame.extend_from_slice(&message.encode_length_delimited_to_vec());
-    frame.extend_from_slice(cells);
-    let mut bytes = (frame.len() as u32).to_be_bytes().to_vec();
-    bytes.append(&mut frame);
-    bytes
+    let frame = support::frame(id, method, message, cells, None);
+    [&(frame.len() as u32).to_be_bytes()[..], &frame].concat()
 }
 
 fn hello(attacked: &Attacked, compressor: Option<&str>) -> TcpStream {
@@ -407,6 +396,44 @@ fn twenty_thousand_puts_in_one_request_fit_the_smallest_budget() {
             .cells
             .is_empty()
     );
+}
+
+/// A table of many regions or families takes much more memory than the request for it.
+#[test]
+fn requests_for_large_tables_are_charged_before_they_are_carried_out() {
+    let attacked = Attacked::start(Limits::default(), 10);
+    let family = |number: u32| pb::ColumnFamilySchema {
+        name: format!("{number:x}").into(),
+        ..pb::ColumnFamilySchema::default()
+    };
+    let request = |families: u32, split_keys: u32| pb::CreateTableRequest {
+        table_schema: pb::TableSchema {
+            table_name: Some(table_name("large")),
+            column_families: (0..families).map(family).collect(),
+            ..pb::TableSchema::default()
+        },
+        split_keys: (0..split_keys).map(|key| key.to_be_bytes().to_vec().into()).collect(),
+        ..pb::CreateTableRequest::default()
+    };
+    for (families, split_keys) in [(1, 150_000), (30_000, 0)] {
+        let frame = frame("CreateTable", 1, &request(families, split_keys), b"");
+        let mut master = connect(attacked.server.ports().master);
+        master.write_all(&header("MasterService", Some(KEY_VALUE_CODEC), Some((2, 6)))).unwrap();
+        attacked.reset_peak();
+        master.write_all(&frame).unwrap();
+        let mut answer = [0; 4096];
+        let length = master.read(&mut answer).unwrap();
+        let answer = String::from_utf8_lossy(&answer[..length]);
+        assert!(answer.contains("CallQueueTooBigException"), "{answer}");
+        attacked.check_peak();
+    }
+    // What a request may ask for fits the smallest budget.
+    let mut master = Client::java(attacked.server.ports().master, "MasterService");
+    let answer = master.call("CreateTable", &request(1, 5_000));
+    assert_eq!(answer.header.exception, None);
+    attacked.check_others();
+    drop(master);
+    attacked.check_release();
 }
 
 /// A rule for faults examines each call before it is decoded and charged.

@@ -3,11 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::{self, Client, create_table, put, region};
 use hblite_server::TestServer;
 use hblite_wire::pb;
-use support::{Client, create_table, put, region};
 
 const ROUNDS: usize = 300;
 const APPEND: i32 = 0;

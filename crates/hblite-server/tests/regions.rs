@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::{self, Client, create_table, get, put, region, table_name};
 use hblite::Options;
 use hblite_server::{ServerOptions, TestServer};
 use hblite_wire::cell_block::{CellReader, Codec};
 use hblite_wire::pb;
-use support::{Client, create_table, get, put, region, table_name};
 
 fn start(region_servers: usize) -> TestServer {
     let options = ServerOptions::on_free_ports().with_region_servers(region_servers);

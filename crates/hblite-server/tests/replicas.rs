@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::{self, Client, get, put, region};
 use hblite::{ColumnFamilyDescriptor, Options, RegionInfo, TableDescriptor};
 use hblite_server::{ServerOptions, TestServer};
 use hblite_wire::cell_block::CellReader;
 use hblite_wire::pb;
-use support::{Client, get, put, region};
 
 fn start() -> (TestServer, Vec<RegionInfo>) {
     let options = ServerOptions::on_free_ports().with_region_servers(3);

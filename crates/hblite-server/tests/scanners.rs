@@ -2,20 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use std::sync::Arc;
 
+use crate::support::{self, Answer, Client, create_table, region};
 use hblite::{ManualClock, Options, Put};
 use hblite_server::{ServerOptions, TestServer};
 use hblite_wire::cell_block::CellReader;
 use hblite_wire::pb;
-use support::{Answer, Client, create_table, region};
 
 /// A server with the table `t` of `rows` rows, each with three cells; returns the region's name.
 fn start(rows: usize) -> (TestServer, Vec<u8>, Arc<ManualClock>) {
     let clock = Arc::new(ManualClock::new(1_700_000_000_000));
-    let options = Options::new().clock(Arc::clone(&clock) as Arc<_>);
+    let options = Options::new().with_clock(Arc::clone(&clock) as Arc<_>);
     let server =
         TestServer::start_with(options, ServerOptions::on_free_ports()).expect("it starts");
     let name = create_table(&server, "t", &[]).remove(0);

@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::{Client, create_table, put, region, table_name};
 use hblite::Get;
 use hblite_server::TestServer;
 use hblite_wire::pb;
-use support::{Client, create_table, put, region, table_name};
 
 fn snapshot(name: &str, table: &str) -> pb::SnapshotDescription {
     pb::SnapshotDescription {

@@ -3,13 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
+use std::time::Duration;
 
+use crate::support::{Client, create_table, get, put, region};
 use hblite::{ClockMode, ColumnFamilyDescriptor, ErrorKind, Get, Put, Scan, TableDescriptor};
 use hblite_server::TestServer;
 use hblite_wire::pb;
 use serde_json::{Value, json};
-use support::{Client, create_table, get, put, region};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -203,7 +203,8 @@ fn unknown_names_and_unreadable_requests_are_refused_with_a_reason() {
 fn time_to_live_and_leases_follow_the_clock() {
     let server = TestServer::start().unwrap();
     let http = Http::of(server.ports().http.unwrap());
-    let family = ColumnFamilyDescriptor::new("f").with_time_to_live(24 * 60 * 60);
+    let family =
+        ColumnFamilyDescriptor::new("f").with_time_to_live(Duration::from_secs(24 * 60 * 60));
     let descriptor = TableDescriptor::new("t".parse().unwrap()).with_family(family);
     server.connection().admin().create_table(&descriptor).unwrap();
     let table = server.connection().table("t").unwrap();

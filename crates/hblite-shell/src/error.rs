@@ -36,6 +36,11 @@ impl SyntaxError {
         Self::new(format!("syntax error, unexpected {what}"), at)
     }
 
+    /// Adds what to do about it.
+    pub(crate) fn with_advice(self, advice: &str) -> Self {
+        Self { message: format!("{}; {advice}", self.message), ..self }
+    }
+
     pub(crate) fn is_incomplete(&self) -> bool {
         self.is_incomplete
     }

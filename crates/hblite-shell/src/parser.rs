@@ -38,6 +38,17 @@ pub(crate) enum Expression {
     Call(Box<Call>),
 }
 
+impl Expression {
+    /// The word, without quotes, that the expression is or begins with.
+    pub(crate) fn word(&self) -> Option<&str> {
+        match self {
+            Self::Constant(name) => Some(name),
+            Self::Call(call) if call.receiver.is_none() => Some(&call.name),
+            _ => None,
+        }
+    }
+}
+
 /// A call of a command or method, or a name alone.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Call {
@@ -126,9 +137,22 @@ impl Parser {
         }
     }
 
-    /// The error for the current token.
+    /// The error for the current token. Where Ruby's says little, it says what to write instead.
     fn unexpected(&self) -> SyntaxError {
-        Self::unexpected_token(self.token())
+        let token = self.token();
+        let error = Self::unexpected_token(token);
+        let before = self.at.checked_sub(1).and_then(|before| self.tokens.get(before));
+        let Some(before) = before.filter(|_| !token.is_spaced) else { return error };
+        match (&before.kind, &token.kind) {
+            // Ruby joins the two, which loses the quote that was meant.
+            (TokenKind::String(_), TokenKind::String(_)) => {
+                error.with_advice("a quote within a string is written \"it's\" or 'it\\'s'")
+            }
+            (TokenKind::Name(_) | TokenKind::Constant(_), TokenKind::Minus) => {
+                error.with_advice("a name or value needs quotes")
+            }
+            _ => error,
+        }
     }
 
     /// The error for what follows the item that begins at `start` or, at the end of the text, for

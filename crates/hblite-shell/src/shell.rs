@@ -21,6 +21,9 @@ use crate::options::ShellOptions;
 use crate::parser::{Call, Expression, parse};
 use crate::value::{Hash, Value};
 
+/// The end of Ruby's message for a name that the shell does not have.
+const RECEIVER: &str = " for #<HBaseReceiver>";
+
 /// The outcome of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
@@ -195,17 +198,14 @@ impl Shell {
             Expression::Symbol(name) => Value::Symbol(name.clone()),
             Expression::Constant(name) => match constants::resolve(name) {
                 Some(text) => Value::from(text),
-                None => {
-                    let message = format!("uninitialized constant HBaseReceiver::{name}");
-                    return Err(Failure::name_error(message));
-                }
+                None => return Err(Failure::name_error(undefined_constant(name))),
             },
             Expression::Array(items) => Value::Array(self.evaluate_all(items, answers)?),
             Expression::Hash(pairs) => {
                 let mut hash = Hash::default();
                 for (key, value) in pairs {
                     let key = self.evaluate(key, answers)?;
-                    hash.insert(key, self.evaluate(value, answers)?);
+                    hash.insert(key, self.operand(value, answers)?);
                 }
                 Value::Hash(hash)
             }
@@ -233,7 +233,25 @@ impl Shell {
         expressions: &[Expression],
         answers: &mut dyn Lines,
     ) -> Result<Vec<Value>, Failure> {
-        expressions.iter().map(|expression| self.evaluate(expression, answers)).collect()
+        expressions.iter().map(|expression| self.operand(expression, answers)).collect()
+    }
+
+    /// The value of an argument or of a part of one. A word that means nothing there was probably
+    /// meant as a string, and the error says how to write it.
+    fn operand(
+        &mut self,
+        expression: &Expression,
+        answers: &mut dyn Lines,
+    ) -> Result<Value, Failure> {
+        self.evaluate(expression, answers).map_err(|failure| match (failure, expression.word()) {
+            (Failure::Ruby { class, message, line, picture }, Some(word))
+                if message == undefined_constant(word) || message.ends_with(RECEIVER) =>
+            {
+                let message = format!("{message}; a name or value needs quotes: '{word}'");
+                Failure::Ruby { class, message, line, picture }
+            }
+            (failure, _) => failure,
+        })
     }
 
     fn call(&mut self, call: &Call, answers: &mut dyn Lines) -> Result<Value, Failure> {
@@ -300,10 +318,10 @@ impl Shell {
                 Ok(Value::Nil)
             }
             name if call.arguments.is_some() => {
-                Err(Failure::no_method(format!("undefined method `{name}' for #<HBaseReceiver>")))
+                Err(Failure::no_method(format!("undefined method `{name}'{RECEIVER}")))
             }
             name => Err(Failure::name_error(format!(
-                "undefined local variable or method `{name}' for #<HBaseReceiver>"
+                "undefined local variable or method `{name}'{RECEIVER}"
             ))),
         }
     }
@@ -354,6 +372,10 @@ impl Shell {
             failure => failure,
         })
     }
+}
+
+fn undefined_constant(name: &str) -> String {
+    format!("uninitialized constant HBaseReceiver::{name}")
 }
 
 /// The command that a table object has under this name; `Some(None)` is its help.

@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
+use crate::support::Session;
 use hblite_shell::Outcome;
-use support::Session;
 
 fn session() -> Session {
     let mut session = Session::new(1_000, 10);
@@ -90,6 +88,69 @@ fn patterns_match_names_with_and_without_the_default_namespace() {
 }
 
 #[test]
+fn an_empty_pattern_matches_nothing_and_nil_is_none() {
+    let mut session = session();
+    done(&mut session, "snapshot 't', 's'");
+    for (command, tail) in [
+        ("list", ""),
+        ("disable_all", ""),
+        ("enable_all", ""),
+        ("drop_all", ""),
+        ("list_snapshots", ""),
+        ("delete_all_snapshot", ""),
+        ("list_table_snapshots", ", 's'"),
+        ("delete_table_snapshots", ", 's'"),
+        ("list_table_snapshots 't',", ""),
+        ("delete_table_snapshots 't',", ""),
+    ] {
+        let printed = done(&mut session, &format!("{command} ''{tail}"));
+        let is_nothing = printed.contains("No ") || printed.ends_with("=> []\n");
+        assert!(is_nothing, "{command}: {printed}");
+        let message = refusal(&mut session, &format!("{command} nil{tail}"));
+        assert_eq!(message, "A regular expression must be of type String", "{command}");
+    }
+    assert!(done(&mut session, "list_snapshots").ends_with("=> [\"s\"]\n"));
+    assert!(done(&mut session, "is_enabled 't'").contains("true"));
+}
+
+#[test]
+fn a_doubled_quote_is_explained() {
+    let mut session = session();
+    let message = refusal(&mut session, "put 't', 'r', 'f:q', 'it''s'");
+    assert!(message.contains(r#"is written "it's" or 'it\'s'"#), "{message}");
+    done(&mut session, r#"put 't', 'r', 'f:q', "it's""#);
+    done(&mut session, r"put 't', 'r', 'f:q', 'it\'s'");
+}
+
+#[test]
+fn a_word_without_quotes_is_explained() {
+    let mut session = session();
+    for (command, quoted) in [
+        ("create users, 'f'", "users"),
+        ("create 'x', f", "f"),
+        ("create 'x', {NAME => Info}", "Info"),
+        ("put 't', r1, 'f:q', 'v'", "r1"),
+        ("scan 't', {COLUMNS => [f]}", "f"),
+        ("scan Users", "Users"),
+        ("get users 'r1'", "users"),
+        ("put 't', 'r', 'f:q', hello world", "world"),
+    ] {
+        let message = refusal(&mut session, command);
+        let advice = format!("; a name or value needs quotes: '{quoted}'");
+        assert!(message.ends_with(&advice) && message.matches(';').count() == 1, "{message}");
+    }
+    for command in ["scan my-table", "get 't', row-1"] {
+        let message = refusal(&mut session, command);
+        let expected = "SyntaxError: syntax error, unexpected '-'; a name or value needs quotes\n";
+        assert!(message.starts_with(expected), "{message}");
+    }
+    // No string is missing here.
+    for command in ["users", "users()", "scan 't', {NOSUCH => 1}", "x.name"] {
+        assert!(!refusal(&mut session, command).contains("quotes"), "{command}");
+    }
+}
+
+#[test]
 fn a_region_is_truncated() {
     let mut session = session();
     done(&mut session, "put 't', 'a', 'f:q', 1");
@@ -136,13 +197,9 @@ fn families_are_flushed_and_compacted_alone() {
 #[test]
 fn what_is_not_there_says_why() {
     let mut session = session();
-    for (command, why) in [
-        ("wal_roll 's'", "the log is rolled"),
-        ("hlog_roll 's'", "the log is rolled"),
-        ("regioninfo 'r'", "list_regions"),
-        ("zk_dump", "no ZooKeeper"),
-        ("update_all_config", "options are fixed"),
-    ] {
+    for (command, why) in
+        [("move 'r'", "one server"), ("zk_dump", "no ZooKeeper"), ("trace", "calls are not traced")]
+    {
         let message = refusal(&mut session, command);
         assert!(message.contains(" is not supported by hblite: ") && message.contains(why));
     }

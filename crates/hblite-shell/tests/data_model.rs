@@ -14,11 +14,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
+use crate::support::Session;
 use hblite::filter::{self, Filter};
 use hblite::{
     CheckAndMutate, ColumnFamilyDescriptor, Connection, Delete, Get, NamespaceDescriptor, Put,
@@ -26,7 +26,6 @@ use hblite::{
 };
 use hblite_shell::Outcome;
 use regex::Regex;
-use support::Session;
 
 /// 2026-01-01T00:00 UTC.
 const START_MS: i64 = 1_767_225_600_000;
@@ -172,6 +171,7 @@ fn rust_column(connection: &Connection) -> hblite::Result<Vec<&'static str>> {
     let users = connection.table("users")?;
     let table = TableDescriptor::new(users.name().clone());
     let d = ColumnFamilyDescriptor::new("d");
+    let day = Duration::from_secs(24 * 60 * 60);
     let ada = Put::new("u1").add("d", "name", "Ada").add("d", "version", "7");
     let ada_8 = Put::new("u1").add("d", "name", "Ada").add("d", "version", "8");
     let ada_9 = Put::new("u1").add("d", "name", "Ada").add("d", "version", "9");
@@ -183,7 +183,7 @@ fn rust_column(connection: &Connection) -> hblite::Result<Vec<&'static str>> {
                 &table.with_family(ColumnFamilyDescriptor::new("d").with_versions(3))
             )?
         }
-        { admin.modify_family(users.name(), &d.with_time_to_live(86400))? }
+        { admin.modify_family(users.name(), &d.with_time_to_live(day))? }
         { users.put(&Put::new("u1").add("d", "name", "Ada"))? }
         {
             users.check_and_mutate(
@@ -215,7 +215,7 @@ fn rust_column(connection: &Connection) -> hblite::Result<Vec<&'static str>> {
             admin.disable_table(users.name())?;
             admin.truncate_table(users.name(), SplitPoints::Discard)?
         }
-        { admin.disable_table(users.name())?; admin.drop_table(users.name())? }
+        { admin.disable_table(users.name())?; admin.delete_table(users.name())? }
     };
     Ok(quoted.to_vec())
 }

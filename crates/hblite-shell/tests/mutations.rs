@@ -6,12 +6,11 @@
 
 #[path = "../../hblite-rowkey/tests/damaged_text/mod.rs"]
 mod damaged_text;
-mod support;
 
+use crate::support::Session;
 use damaged_text::{damage, damaged};
 use hblite_shell::{Outcome, Shell, strip_prompt};
 use proptest::prelude::*;
-use support::Session;
 
 const LINES: [&str; 14] = [
     "create 't', {NAME => 'f', VERSIONS => 3, COMPRESSION => 'GZ'}, SPLITS => ['a', \"b\\x00\"]",

@@ -2,16 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
-
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::support::{self, Session};
 use hblite_shell::{
     NoLines, Outcome, ReadLines, ScriptError, ScriptOptions, ScriptReport, Shell, ShellOptions,
 };
-use support::Session;
 
 fn run(script: &str, options: ScriptOptions) -> (Result<ScriptReport, ScriptError>, String) {
     let mut session = Session::new(1_000, 10);

@@ -108,6 +108,11 @@ impl Fault {
         Self::Io(IoFailure { class, text: text.to_owned(), is_remote: true, can_retry: true })
     }
 
+    /// That of [`Fault::out_of_memory`], unless the memory is held.
+    pub(crate) fn unless_held(is_held: bool) -> Answer<()> {
+        if is_held { Ok(()) } else { Err(Self::out_of_memory()) }
+    }
+
     /// The gateway only reads.
     pub(crate) fn read_only() -> Self {
         let error = Error::do_not_retry("Thrift Server is in Read-only mode.");

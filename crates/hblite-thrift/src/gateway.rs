@@ -18,10 +18,12 @@ use hblite::{ClientScanners as _, Connection};
 use hblite_model::{Error, Result};
 use hblite_wire::complaints::Complaints;
 use hblite_wire::memory::MemoryBudget;
+use hblite_wire::permits::Permits;
+use hblite_wire::site::Site;
 use parking_lot::{Condvar, Mutex};
 
 use crate::memory::Allowance;
-use crate::options::{ThriftLimits, ThriftOptions};
+use crate::options::{Terms, ThriftLimits, ThriftOptions};
 use crate::protocol::error::ProtocolError;
 use crate::service::Service;
 use crate::store::Store;
@@ -69,11 +71,13 @@ pub fn answer_bytes(connection: &Connection, version: ThriftVersion, bytes: &[u8
     let limits = options.limits.clone();
     let memory = Arc::new(MemoryBudget::new(limits.memory_max_bytes));
     let allowance = Rc::new(Allowance::of(&memory));
-    let store = Arc::new(Store::new(connection.clone(), options, memory));
+    let store = Arc::new(Store::new(connection.clone(), options.clone(), memory));
     let service = new_service(store, 0, version, &allowance);
     let (input, mut output) = (Box::new(io::Cursor::new(bytes.to_vec())), Vec::new());
     // An error that would end a connection ends the answers.
-    let _ = transport::serve_messages(input, &mut output, service.as_ref(), &limits, allowance);
+    let site = Site::listening_on(options.bind, options.advertise.clone());
+    let terms = Terms { limits: &limits, site: &site };
+    let _ = transport::serve_messages(input, &mut output, service.as_ref(), terms, allowance);
     output
 }
 
@@ -101,6 +105,10 @@ struct Shared {
     state: Mutex<State>,
     changed: Condvar,
     limits: ThriftLimits,
+    /// Of the connections of all ports.
+    permits: Arc<Permits>,
+    /// The names by which clients of HTTP may call the gateway.
+    site: Site,
     complaints: Option<Complaints>,
     /// Each service has its own scanners.
     one: Arc<Store>,
@@ -111,7 +119,7 @@ struct Shared {
 struct State {
     is_stopped: bool,
     /// By number, in order of arrival.
-    connections: HashMap<u64, TcpStream>,
+    connections: HashMap<u64, Arc<TcpStream>>,
     last: u64,
 }
 
@@ -146,6 +154,8 @@ impl ThriftGateway {
             state: Mutex::default(),
             changed: Condvar::new(),
             limits: options.limits.clone(),
+            permits: Permits::new(options.limits.connections_max),
+            site: Site::listening_on(options.bind, options.advertise.clone()),
             complaints: options.complaints.clone(),
             one: store(),
             two: store(),
@@ -246,9 +256,12 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener, version: ThriftVersion) 
             return;
         }
         match accepted {
-            Ok((stream, _)) => start_connection(shared, stream, version),
+            Ok((stream, client)) => start_connection(shared, stream, client.ip(), version),
             // Out of file descriptors, or the client has disconnected: the next one may succeed.
-            Err(_) => wait(shared, ACCEPT_PAUSE),
+            Err(_) => {
+                shared.permits.evict();
+                wait(shared, ACCEPT_PAUSE);
+            }
         }
     }
 }
@@ -269,16 +282,27 @@ fn expire_scanners(shared: &Shared) {
     }
 }
 
-/// Serves a connection in a new thread, or closes it if there are too many.
-fn start_connection(shared: &Arc<Shared>, stream: TcpStream, version: ThriftVersion) {
-    let Ok(registered) = stream.try_clone() else { return };
+/// Serves a connection in a new thread, or closes it if there are too many that are busy.
+fn start_connection(
+    shared: &Arc<Shared>,
+    stream: TcpStream,
+    client: IpAddr,
+    version: ThriftVersion,
+) {
+    let stream = Arc::new(stream);
+    let ended = Arc::clone(&stream);
+    let end = move || {
+        // The client may have closed it already.
+        let _ = ended.shutdown(Shutdown::Both);
+    };
+    let Some(permit) = shared.permits.enter(client, Box::new(end)) else { return };
     let mut state = shared.state.lock();
-    if state.is_stopped || state.connections.len() >= shared.limits.connections_max {
+    if state.is_stopped {
         return;
     }
     state.last += 1;
     let number = state.last;
-    state.connections.insert(number, registered);
+    state.connections.insert(number, Arc::clone(&stream));
     drop(state);
     let entry = Entry { shared: Arc::clone(shared), number };
     let run = move || {
@@ -288,7 +312,9 @@ fn start_connection(shared: &Arc<Shared>, stream: TcpStream, version: ThriftVers
         };
         let allowance = Rc::new(Allowance::of(store.memory()));
         let service = new_service(Arc::clone(store), entry.number, version, &allowance);
-        let served = transport::serve(&stream, service.as_ref(), &entry.shared.limits, allowance);
+        let shared = &entry.shared;
+        let terms = Terms { limits: &shared.limits, site: &shared.site };
+        let served = transport::serve(&stream, permit, service.as_ref(), terms, allowance);
         if let (Err(error), Some(complaints)) = (served, &entry.shared.complaints)
             && !matches!(error, ProtocolError::Io(_))
         {

@@ -1,17 +1,18 @@
 //! Thrift over HTTP/1.1: the body of each POST is one message without a frame, and the body of its
 //! response is the answer. The path does not matter, as with HBase.
 //!
-//! A web page can make a browser send requests to this machine. Browsers name the page in `Origin`,
-//! and cannot send Thrift's content type without a preflight request. Both kinds of requests are
-//! refused.
+//! A web page can make a browser send requests to this machine. Those that name another host, or a
+//! page of another site, are refused, and so is what is not of Thrift's content type, which
+//! browsers send only after a preflight request.
 //!
 //! A request that is refused is the last one of its connection.
 
 use std::io::Write;
 
+use hblite_wire::site::{RequestHead, Site};
 use httparse::{EMPTY_HEADER, Request, Status};
 
-use crate::options::ThriftLimits;
+use crate::options::Terms;
 use crate::protocol::Protocol;
 use crate::protocol::error::Result;
 use crate::protocol::input::Input;
@@ -41,11 +42,12 @@ pub(crate) fn serve(
     input: &mut Input,
     output: &mut dyn Write,
     service: &dyn Service,
-    limits: &ThriftLimits,
+    terms: Terms<'_>,
 ) -> Result<()> {
+    let limits = terms.limits;
     loop {
         let head = match read_head(input)? {
-            Some(head) => Head::parse(&head, limits.message_size_max_bytes),
+            Some(head) => Head::parse(&head, limits.message_size_max_bytes, terms.site),
             None => Err(Refusal("431 Request Header Fields Too Large")),
         };
         let head = match head {
@@ -111,13 +113,35 @@ struct Head {
 }
 
 impl Head {
-    fn parse(bytes: &[u8], body_size_max: usize) -> std::result::Result<Self, Refusal> {
+    fn parse(
+        bytes: &[u8],
+        body_size_max: usize,
+        site: &Site,
+    ) -> std::result::Result<Self, Refusal> {
         let mut headers = [EMPTY_HEADER; HEADERS_MAX];
         let mut request = Request::new(&mut headers);
         let parsed = request.parse(bytes);
         let (Ok(Status::Complete(_)), Some(method)) = (parsed, request.method) else {
             return Err(Refusal("400 Bad Request"));
         };
+        let named = |name: &str| {
+            let headers = request.headers.iter();
+            let headers = headers.filter(|each| each.name.eq_ignore_ascii_case(name));
+            headers.map(|header| header.value).collect()
+        };
+        let uri = request.path.unwrap_or_default();
+        let authority = uri.split_once("://").map(|(_, rest)| rest.split(['/', '?', '#']).next());
+        let who = RequestHead {
+            authority: authority.flatten().map(str::as_bytes),
+            hosts: named("host"),
+            origins: named("origin"),
+        };
+        if let Err(refusal) = site.check(&who) {
+            return Err(Refusal(match refusal.status() {
+                400 => "400 Bad Request",
+                _ => "403 Forbidden",
+            }));
+        }
         let of = |name: &str| {
             let header =
                 request.headers.iter().find(|each| each.name.eq_ignore_ascii_case(name))?;
@@ -127,7 +151,6 @@ impl Head {
         let body_size = of("content-length").and_then(|size| size.parse::<usize>().ok());
         match (method, body_size) {
             ("TRACE" | "OPTIONS", _) => Err(Refusal("403 Forbidden")),
-            ("POST", _) if of("origin").is_some() => Err(Refusal("403 Forbidden")),
             ("POST", _) if content_type.split(';').next().map(str::trim) != Some(CONTENT_TYPE) => {
                 Err(Refusal("415 Unsupported Media Type"))
             }

@@ -10,12 +10,21 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use hblite_model::RowResult;
-use hblite_wire::memory::{MemoryBudget, MemoryCharge};
+use hblite_model::filter::Filter;
+use hblite_wire::memory::{MemoryBudget, MemoryCharge, table_request_bytes};
 
 /// The memory for each byte of a row in an answer: itself, and a buffer that has doubled.
 const ANSWER_FACTOR: usize = 3;
 /// The overhead of a cell in an answer.
 const CELL_BYTES: usize = 64;
+
+/// The memory of a filter without its arguments: parsed, in a list that has doubled, and running.
+const FILTER_BYTES: usize = 3 * size_of::<Filter>() + 256;
+/// The overhead of an argument.
+const ARGUMENT_BYTES: usize = 64;
+/// The memory for each byte of a filter: as text, and in the parsed and the running filter; HBase's
+/// messages for filters take a few times their size.
+const FILTER_FACTOR: usize = 4;
 
 /// The memory of one connection.
 #[derive(Debug)]
@@ -50,6 +59,27 @@ impl Allowance {
         let mut charge = self.0.borrow_mut();
         let bytes = charge.size_bytes().saturating_add(answer_bytes(row));
         charge.overdraw(bytes);
+    }
+
+    /// Charges the memory for a table with as many families, to be split at as many keys; false if
+    /// there is none.
+    #[must_use]
+    pub(crate) fn try_hold_table(&self, families: usize, split_keys: usize) -> bool {
+        self.try_take(table_request_bytes(families, split_keys))
+    }
+
+    /// Charges the memory of a filter in the filter language, or in the form of HBase's clients,
+    /// before it is parsed; false if there is none.
+    #[must_use]
+    pub(crate) fn try_hold_filter(&self, text: Option<&[u8]>, message: Option<&[u8]>) -> bool {
+        let weight = |byte: &u8| match byte {
+            b'(' => FILTER_BYTES,
+            b',' => ARGUMENT_BYTES,
+            _ => 0,
+        };
+        let parts = text.iter().flat_map(|text| text.iter()).map(weight).sum::<usize>();
+        let size = text.map_or(0, <[u8]>::len) + message.map_or(0, <[u8]>::len);
+        self.try_take(parts.saturating_add(size.saturating_mul(FILTER_FACTOR)))
     }
 
     /// Releases all but `bytes`.

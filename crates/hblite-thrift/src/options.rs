@@ -8,6 +8,7 @@ use hblite_model::{Error, RegionLocator, Result, setters};
 use hblite_wire::complaints::Complaints;
 use hblite_wire::memory::MemoryBudget;
 use hblite_wire::read_only::ReadOnly;
+use hblite_wire::site::Site;
 
 const MIB: usize = 1024 * 1024;
 
@@ -24,6 +25,10 @@ pub struct ThriftOptions {
     pub thrift2_port: Option<u16>,
     /// The id of the cluster that clients see.
     pub cluster_id: String,
+    /// The host name that clients of HTTP may use besides addresses and `localhost`, if the
+    /// gateways listen on a loopback address. Requests for other names are refused, as a protection
+    /// against web pages that direct their own name to this machine (DNS rebinding).
+    pub advertise: Option<String>,
     /// How to find the server of a region. Default: the one that [`hblite::Admin::locate_region`]
     /// names.
     pub locate: Option<RegionLocator>,
@@ -46,6 +51,7 @@ impl Default for ThriftOptions {
             thrift_port: None,
             thrift2_port: None,
             cluster_id: String::new(),
+            advertise: None,
             locate: None,
             read_only: ReadOnly::default(),
             limits: ThriftLimits::default(),
@@ -53,6 +59,13 @@ impl Default for ThriftOptions {
             complaints: None,
         }
     }
+}
+
+/// What the connections of a gateway have in common.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms<'t> {
+    pub(crate) limits: &'t ThriftLimits,
+    pub(crate) site: &'t Site,
 }
 
 /// Limits that keep one client from exhausting the resources of others. Each gateway has its own.
@@ -134,6 +147,7 @@ setters! { ThriftOptions:
     with_thrift_port sets thrift_port: impl Into<Option<u16>>;
     with_thrift2_port sets thrift2_port: impl Into<Option<u16>>;
     with_cluster_id sets cluster_id: impl Into<String>;
+    with_advertise sets advertise: impl Into<Option<String>>;
     with_locate sets locate: impl Into<Option<RegionLocator>>;
     with_read_only sets read_only: impl Into<ReadOnly>;
     with_limits sets limits: ThriftLimits;

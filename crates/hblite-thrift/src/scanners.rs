@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hblite::{ClientScanners, Connection, ResultScanner, Table};
+use hblite_model::filter::Filter;
 use hblite_model::{Error, Exception, Result, RowResult, Scan};
 use hblite_wire::memory::{MemoryAccount, MemoryBudget, MemoryCharge};
 use parking_lot::Mutex;
@@ -125,8 +126,10 @@ impl Rows {
 }
 
 /// Checks what HBase's client checks when it constructs a scan. The region server checks whether
-/// batches and the filter agree.
+/// batches and the filter agree. The number of filters is checked before the scan starts: until
+/// then, it would only take memory.
 pub(crate) fn check_scan(scan: &Scan) -> Result<()> {
+    scan.filter().map_or(Ok(()), Filter::check_count)?;
     match scan.check() {
         Err(error) if error.exception() == Exception::IncompatibleFilter => Ok(()),
         result => result,

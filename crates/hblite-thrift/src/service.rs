@@ -144,6 +144,7 @@ macro_rules! thrift_service {
                         if let Some(message) = reader.missing() {
                             return Ok(Some($crate::service::Reply::missing(message)));
                         }
+                        reader.message_is_read();
                         let Arguments { $($field),* } = arguments;
                         let answer: $crate::fault::Answer<$result> =
                             self.$method($($field),*);

@@ -37,7 +37,7 @@ impl Store {
     ) -> Self {
         let scanners = Arc::new(Scanners::new(connection.clone(), options.limits.clone(), &memory));
         let of_clients: Weak<Scanners> = Arc::downgrade(&scanners);
-        hblite::add_client_scanners(&connection, of_clients);
+        connection.add_client_scanners(of_clients);
         let started_at_ms = connection.now_millis();
         Self { connection, options, started_at_ms, memory, scanners }
     }
@@ -80,18 +80,22 @@ impl Store {
     /// Writes in one batch, as HBase's client does: each succeeds or fails on its own.
     ///
     /// # Errors
-    /// One that counts the writes that failed.
+    /// One that counts the writes that failed; `refused` of the error of a batch that HBase's
+    /// client does not send, because a cell is too large, for example.
     pub(crate) fn write_all(
         &self,
         table: &[u8],
         mutations: impl ExactSizeIterator<Item = Result<Mutation>>,
+        refused: fn(Error) -> Fault,
     ) -> Answer<()> {
         // Mutations are large: they are not moved to another place.
         let mut actions = Vec::with_capacity(mutations.len());
         for mutation in mutations {
             actions.push(Action::Mutation(mutation?));
         }
-        self.run_all(&self.table(table)?, &actions)
+        let mut failures = Failures::default();
+        self.run(&self.table(table)?, &actions, &mut failures, refused)?;
+        failures.check()
     }
 
     /// Reads a row of the answer.
@@ -125,7 +129,7 @@ impl Store {
         let actions: Vec<_> = gets.into_iter().map(Action::Get).collect();
         let (mut rows, mut failures) = (Vec::new(), Failures::default());
         for actions in actions.chunks(at_once) {
-            for row in self.run(&table, actions, &mut failures)? {
+            for row in self.run(&table, actions, &mut failures, Fault::from)? {
                 if failures.is_empty() {
                     hold(allowance, &row)?;
                     rows.push(row);
@@ -136,22 +140,17 @@ impl Store {
         Ok(rows)
     }
 
-    fn run_all(&self, table: &Table, actions: &[Action]) -> Answer<()> {
-        let mut failures = Failures::default();
-        self.run(table, actions, &mut failures)?;
-        failures.check()
-    }
-
     /// The rows of the actions that did not fail.
     fn run(
         &self,
         table: &Table,
         actions: &[Action],
         failures: &mut Failures,
+        refused: fn(Error) -> Fault,
     ) -> Answer<Vec<RowResult>> {
         let results = match table.batch(actions) {
             Ok(results) => results,
-            Err(error) if is_runtime(error.exception()) => return Err(Fault::Internal),
+            Err(error) if is_runtime(error.exception()) => return Err(refused(error)),
             Err(error) => vec![Err(error); actions.len()],
         };
         let mut rows = Vec::with_capacity(actions.len());
@@ -255,7 +254,7 @@ pub(crate) fn check_row(row: &[u8], timestamp: i64) -> Result<()> {
     // Nearly all rows are fine, and need no Put for that.
     match matches!(row.len(), 1..=ROW_LENGTH_MAX) && timestamp >= 0 {
         true => Ok(()),
-        false => Put::at(row, timestamp).add("f", "", "").as_mutation().check(),
+        false => Put::new(row).with_timestamp(timestamp).add("f", "", "").as_mutation().check(),
     }
 }
 

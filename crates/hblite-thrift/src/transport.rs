@@ -20,9 +20,11 @@ use std::net::TcpStream;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use hblite_wire::permits::Permit;
+
 use crate::http;
 use crate::memory::Allowance;
-use crate::options::ThriftLimits;
+use crate::options::Terms;
 use crate::protocol::Protocol;
 use crate::protocol::error::Result;
 use crate::protocol::input::{Input, Source};
@@ -42,20 +44,24 @@ const FRAME_HEAD: usize = 4;
 /// the client has received an error if its protocol allows one.
 pub(crate) fn serve(
     stream: &TcpStream,
+    permit: Permit,
     service: &dyn Service,
-    limits: &ThriftLimits,
+    terms: Terms<'_>,
     allowance: Rc<Allowance>,
 ) -> Result<()> {
+    let limits = terms.limits;
+    let permit = Rc::new(permit);
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(limits.idle_timeout))?;
     stream.set_write_timeout(Some(limits.idle_timeout))?;
     let source = TimedSource {
         stream: stream.try_clone()?,
+        permit: Rc::clone(&permit),
         begun: None,
         message_timeout: limits.message_timeout,
     };
-    let mut output = TimedOutput { stream, message_timeout: limits.message_timeout };
-    serve_messages(Box::new(source), &mut output, service, limits, allowance)
+    let mut output = TimedOutput { stream, permit, message_timeout: limits.message_timeout };
+    serve_messages(Box::new(source), &mut output, service, terms, allowance)
 }
 
 /// Answers the calls that come from `source`.
@@ -63,16 +69,17 @@ pub(crate) fn serve_messages(
     source: Box<dyn Source>,
     output: &mut dyn Write,
     service: &dyn Service,
-    limits: &ThriftLimits,
+    terms: Terms<'_>,
     allowance: Rc<Allowance>,
 ) -> Result<()> {
+    let limits = terms.limits;
     let mut input = Input::new(source, Rc::clone(&allowance));
     let mut buffer = Vec::new();
     if !input.await_message()? {
         return Ok(());
     }
     if http::is_begun_by(input.peek(FRAME_HEAD)?) {
-        return http::serve(&mut input, output, service, limits);
+        return http::serve(&mut input, output, service, terms);
     }
     let Some((is_framed, protocol)) = detect(&mut input)? else { return Ok(()) };
     loop {
@@ -124,9 +131,11 @@ fn detect(input: &mut Input) -> Result<Option<(bool, Protocol)>> {
     })
 }
 
-/// A connection on which a message, once begun, must arrive within a time limit.
+/// A connection as messages are read from it. It is waiting whenever it is read from, and working
+/// once a message is complete. A message, once begun, must arrive within a time limit.
 struct TimedSource {
     stream: TcpStream,
+    permit: Rc<Permit>,
     /// When the first bytes of the message arrived.
     begun: Option<Instant>,
     message_timeout: Duration,
@@ -137,6 +146,7 @@ impl Read for TimedSource {
         if self.begun.is_some_and(|begun| begun.elapsed() > self.message_timeout) {
             return Err(io::ErrorKind::TimedOut.into());
         }
+        self.permit.wait();
         let count = self.stream.read(buffer)?;
         self.begun.get_or_insert_with(Instant::now);
         Ok(count)
@@ -147,11 +157,16 @@ impl Source for TimedSource {
     fn expect_message(&mut self) {
         self.begun = None;
     }
+
+    fn message_is_read(&mut self) {
+        self.permit.work();
+    }
 }
 
-/// A connection that must receive an answer within a time limit.
+/// A connection that must receive an answer within a time limit, and is waiting meanwhile.
 struct TimedOutput<'s> {
     stream: &'s TcpStream,
+    permit: Rc<Permit>,
     message_timeout: Duration,
 }
 
@@ -162,6 +177,7 @@ impl Write for TimedOutput<'_> {
 
     fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         let begun = Instant::now();
+        self.permit.wait();
         while !bytes.is_empty() {
             match self.stream.write(bytes) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),

@@ -3,15 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[allow(dead_code, reason = "each test uses a part of the client")]
-mod support;
-
 use std::net::TcpStream;
 use std::sync::Arc;
 
+use crate::support::{Notation, ask};
 use hblite::{ColumnFamilyDescriptor, ManualClock, Options, TableDescriptor};
 use hblite_thrift::{ThriftGateway, ThriftOptions};
-use support::{Notation, ask};
 
 /// 2,000 ms, and a number that has too few bytes.
 const TTL: &str = r#"("_ttl":"\x00\x00\x00\x00\x00\x00\x07\xd0")"#;
@@ -27,7 +24,7 @@ struct Tested {
 impl Tested {
     fn start() -> Self {
         let clock = Arc::new(ManualClock::new(1_000_000));
-        let connection = Options::new().clock(clock.clone()).open_in_memory().unwrap();
+        let connection = Options::new().with_clock(clock.clone()).open_in_memory().unwrap();
         let family = ColumnFamilyDescriptor::new("f");
         let table = TableDescriptor::new("t".parse().unwrap()).with_family(family);
         connection.admin().create_table(&table).unwrap();

@@ -5,13 +5,11 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[allow(dead_code, reason = "each test uses a part of the client")]
-mod support;
-
 use std::net::TcpStream;
 
+use crate::support::{Notation, ask};
 use hblite::{ClockMode, ColumnFamilyDescriptor, Connection, ErrorKind, Put, TableDescriptor};
 use hblite_thrift::{ThriftGateway, ThriftOptions};
-use support::{Notation, ask};
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
 

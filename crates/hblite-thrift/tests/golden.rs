@@ -11,17 +11,15 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[allow(dead_code, reason = "each test uses a part of the client")]
-mod support;
-
 use std::fmt::Write as _;
 use std::fs;
 use std::net::TcpStream;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::support::{Notation, Value, ask};
 use hblite::RegionLocator;
 use hblite_thrift::{ThriftGateway, ThriftOptions};
-use support::{Notation, Value, ask};
 
 /// Timestamps from here on are times of now.
 const NOW_MIN: i64 = 1_000_000_000_000;

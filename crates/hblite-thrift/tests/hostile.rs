@@ -5,15 +5,13 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[allow(dead_code, reason = "each test uses a part of the client")]
-mod support;
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use crate::support::{Notation, Value, ask, call};
 use hblite::{ColumnFamilyDescriptor, Connection, Put, TableDescriptor};
 use hblite_thrift::{ThriftGateway, ThriftLimits, ThriftOptions};
-use support::{Notation, Value, ask, call};
 
 const WAIT: Duration = Duration::from_secs(20);
 
@@ -142,6 +140,28 @@ fn an_answer_that_is_not_taken_ends_the_connection() {
 }
 
 #[test]
+fn half_sent_messages_and_unread_answers_make_room_for_newcomers() {
+    let (_gateway, port) = gateway(ThriftLimits::default().with_connections_max(8));
+    let rows = "a b c d ".repeat(100).trim_end().replace(' ', "\" \"");
+    let unread = call("getRows", &Notation::new(&format!("1:\"t\" 2:[\"{rows}\"]")).fields());
+    let half = call("getRow", &Value::Struct(vec![(1, Value::Bytes(vec![0; 10_000]))]));
+    let framed = [&20_000_u32.to_be_bytes()[..], &call("getTableNames", &Value::Struct(vec![]))];
+    let framed = framed.concat();
+    let beginnings = [&b"\x80\x01\0"[..], &half[..5_000], &unread, &framed];
+    let hostile: Vec<TcpStream> = (0..24)
+        .map(|number| {
+            let mut stream = connect(port);
+            stream.write_all(beginnings[number % beginnings.len()]).unwrap();
+            stream
+        })
+        .collect();
+    let begun = Instant::now();
+    assert_serves(port);
+    assert!(begun.elapsed() < Duration::from_secs(10), "it waited for a timeout");
+    drop(hostile);
+}
+
+#[test]
 fn connections_and_scanners_are_limited() {
     let limits = ThriftLimits::default()
         .with_connections_max(2)
@@ -151,7 +171,17 @@ fn connections_and_scanners_are_limited() {
     let (mut first, mut second) = (connect(port), connect(port));
     assert_eq!(ask_text(&mut first, "getThriftServerType", ""), (2, "{0:1}".to_owned()));
     assert_eq!(ask_text(&mut second, "getThriftServerType", ""), (2, "{0:1}".to_owned()));
-    assert_closed(connect(port));
+    // A third makes the one end that has been idle longest, which is not the second.
+    assert_eq!(ask_text(&mut connect(port), "getThriftServerType", ""), (2, "{0:1}".to_owned()));
+    assert_closed(first);
+    let begun = Instant::now();
+    while gateway.connections() > 1 {
+        assert!(begun.elapsed() < WAIT, "the third connection is still open");
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
+    first = connect(port);
+    assert_eq!(ask_text(&mut first, "getThriftServerType", ""), (2, "{0:1}".to_owned()));
+    assert_eq!(ask_text(&mut second, "getThriftServerType", ""), (2, "{0:1}".to_owned()));
     let open = |stream: &mut TcpStream| ask_text(stream, "scannerOpenWithScan", "1:\"t\" 2:{}").1;
     assert_eq!(open(&mut first), "{0:0}");
     assert_eq!(open(&mut first), "{0:1}");
@@ -169,6 +199,18 @@ fn connections_and_scanners_are_limited() {
     drop(second);
     gateway.stop();
     assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "the port is closed");
+}
+
+#[test]
+fn too_many_filters_are_refused_when_a_scanner_is_opened() {
+    let limits = ThriftLimits::default().with_memory_max_bytes(1 << 30);
+    let (gateway, port) = gateway(limits);
+    let mut stream = connect(port);
+    let text = vec!["PageFilter(1)"; 100_001].join(" OR ");
+    let refused =
+        ask_text(&mut stream, "scannerOpenWithScan", &format!("1:\"t\" 2:{{6:\"{text}\"}}"));
+    assert!(refused.1.contains("more than 100000 filters"), "{:.200}", refused.1);
+    assert_eq!(gateway.open_scanners(), 0);
 }
 
 #[test]

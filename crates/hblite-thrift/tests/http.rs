@@ -4,14 +4,12 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[allow(dead_code, reason = "each test uses a part of the client")]
-mod support;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use crate::support::{Notation, Value, answer, call};
 use hblite_thrift::{ThriftGateway, ThriftLimits, ThriftOptions};
-use support::{Notation, Value, answer, call};
 
 const THRIFT: &str = "Content-Type: application/x-thrift\r\n";
 
@@ -34,6 +32,13 @@ fn post(headers: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
     let head =
         format!("POST / HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: {length}\r\n\r\n");
+    [head.as_bytes(), body].concat()
+}
+
+fn to(uri: &str, host: &str, body: &[u8]) -> Vec<u8> {
+    let length = body.len();
+    let head =
+        format!("POST {uri} HTTP/1.1\r\nHost: {host}\r\n{THRIFT}Content-Length: {length}\r\n\r\n");
     [head.as_bytes(), body].concat()
 }
 
@@ -106,7 +111,14 @@ fn requests_that_are_no_calls_are_refused() {
         (b"OPTIONS / HTTP/1.1\r\n\r\n".to_vec(), 403),
         (b"GET / HTTP/1.1\r\n\r\n".to_vec(), 405),
         (b"POST\n\r\n\r\n".to_vec(), 400),
-        (post(&format!("Origin: http://localhost\r\n{THRIFT}"), &names), 403),
+        (post(&format!("Origin: http://localhost\r\n{THRIFT}"), &names), 200),
+        (post(&format!("Origin: http://localhost:1\r\n{THRIFT}"), &names), 403),
+        (post(&format!("Origin: http://evil.example\r\n{THRIFT}"), &names), 403),
+        (post(&format!("Host: localhost\r\n{THRIFT}"), &names), 400),
+        (to("/", "evil.example", &names), 403),
+        (to("/", "löcalhost", &names), 400),
+        (to("http://evil.example/", "localhost", &names), 403),
+        (to("http://localhost:9090/", "localhost:9090", &names), 200),
         (post("Content-Type: text/plain\r\n", &names), 415),
         (post("", &names), 415),
         (in_chunks.into_bytes(), 411),

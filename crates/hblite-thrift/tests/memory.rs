@@ -172,12 +172,43 @@ fn scanners(attacked: &mut Attacked) {
     assert!(peak <= BUDGET + SLACK, "{} MiB at the peak", peak / MIB);
 }
 
+/// Scanners whose filters take much more memory than their text, parsed and running.
+fn filters(attacked: &mut Attacked) {
+    let filter = vec!["PageFilter(1)"; 20_000].join(" AND ");
+    let scan = format!("1:\"t\" 2:{{6:\"{filter}\"}}");
+    let message = call("scannerOpenWithScan", &Notation::new(&scan).fields());
+    attacked.reset_peak();
+    let mut stream = attacked.connect();
+    let mut opened = 0;
+    for _ in 0..30 {
+        stream.write_all(&message).unwrap();
+        let (_, value) = support::answer(&mut stream).unwrap();
+        match value.to_string() {
+            refused if refused.contains("CallQueueTooBigException") => continue,
+            _ => opened += 1,
+        }
+    }
+    assert!((1..15).contains(&opened), "{opened} scanners were opened");
+    for id in 0..opened {
+        let rows = text(&mut stream, "scannerGet", &format!("1:{id}")).1;
+        assert!(rows.starts_with("{0:["), "{rows:.200}");
+    }
+    let peak = counting::peak_bytes() - attacked.before;
+    println!("filters: peak {} MiB, budget {} MiB", peak / MIB, BUDGET / MIB);
+    assert!(peak <= BUDGET + SLACK, "{} MiB at the peak", peak / MIB);
+    for id in 0..opened {
+        text(&mut stream, "scannerClose", &format!("1:{id}"));
+    }
+    attacked.check("filters", vec![stream]);
+}
+
 #[test]
 fn attacks_stay_within_the_budget() {
     let mut attacked = Attacked::start();
     half_sent_frames(&mut attacked);
     rows_without_an_answer_taken(&mut attacked);
     lists_of_nothing(&mut attacked);
+    filters(&mut attacked);
     scanners(&mut attacked);
     // What was malformed, or too large, is on record.
     assert!(attacked.lines.lock().unwrap().iter().any(|line| line.contains("Thrift 1")));

@@ -5,13 +5,11 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[allow(dead_code, reason = "each test uses a part of the client")]
-mod support;
-
 use std::net::TcpStream;
 
+use crate::support::{Notation, ask};
 use hblite::{ColumnFamilyDescriptor, TableDescriptor};
 use hblite_thrift::{ReadOnly, ThriftGateway, ThriftOptions};
-use support::{Notation, ask};
 
 const REFUSAL: &str = r#"{1:{1:"Thrift Server is in Read-only mode." 2:false}}"#;
 

@@ -89,14 +89,32 @@ pub struct CopyCount {
     pub tags_left_out: u64,
 }
 
+/// Whether a table that is created like another one has its coprocessors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coprocessors {
+    /// The same. Their classes must be known where the table is created.
+    Keep,
+    /// None.
+    LeaveOut,
+}
+
 /// Creates a table with the settings and region boundaries of `from`, and its namespace if that is
 /// missing. If the table exists, its families must include those of `from`. Returns whether the
 /// table was created.
 ///
 /// # Errors
-/// `Invalid` if a family is missing; `Store` if a store fails.
-pub fn create_like(from: &Table, admin: &Admin, to: &TableName) -> Result<bool, TransferError> {
-    let descriptor = from.descriptor()?;
+/// `Invalid` if a family is missing; `Store` if a store fails, for example because it does not have
+/// the class of a coprocessor.
+pub fn create_like(
+    from: &Table,
+    admin: &Admin,
+    to: &TableName,
+    coprocessors: Coprocessors,
+) -> Result<bool, TransferError> {
+    let mut descriptor = from.descriptor()?;
+    if coprocessors == Coprocessors::LeaveOut {
+        descriptor.remove_coprocessors();
+    }
     if admin.table_exists(to)? {
         let existing = admin.describe_table(to)?;
         let missing: Vec<_> = descriptor

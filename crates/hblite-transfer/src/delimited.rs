@@ -19,6 +19,7 @@ use crate::columns::{Column, Columns};
 use crate::error::{BadLine, TransferError};
 use crate::export::{RowWriter, time_to_live};
 use crate::import::{ImportOptions, RowRead, RowReader};
+use crate::input::Marked;
 use crate::records::{RecordFormat, RecordReader};
 
 const BUFFER_SIZE: usize = 1 << 16;
@@ -210,7 +211,7 @@ fn io_error(error: csv::Error) -> io::Error {
 /// Rows as lines of fields.
 #[derive(Debug)]
 pub struct DelimitedWriter<W: Write> {
-    output: csv::Writer<W>,
+    output: csv::Writer<Marked<W>>,
     format: DelimitedFormat,
     columns: Columns,
     tags_left_out: u64,
@@ -235,7 +236,7 @@ impl<W: Write> DelimitedWriter<W> {
             .delimiter(format.separator)
             .quote_style(style)
             .buffer_capacity(BUFFER_SIZE)
-            .from_writer(output);
+            .from_writer(Marked::new(output));
         let mut writer = Self { output, format, columns, tags_left_out: 0 };
         if has_header {
             let names: Vec<String> =
@@ -252,7 +253,8 @@ impl<W: Write> DelimitedWriter<W> {
     /// # Errors
     /// `Write`.
     pub fn into_inner(self) -> Result<W, TransferError> {
-        self.output.into_inner().map_err(|error| TransferError::Write(error.into_error()))
+        let output = self.output.into_inner();
+        output.map(Marked::into_inner).map_err(|error| TransferError::Write(error.into_error()))
     }
 
     fn write_line(&mut self, row: &[u8], fields: &[Cow<'_, [u8]>]) -> Result<(), TransferError> {

@@ -13,6 +13,7 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
+use hblite::descriptor::VERSIONS_ALL;
 use hblite::{CellRef, Scan, ScanStep, Table};
 use md5::{Digest as _, Md5};
 
@@ -25,7 +26,7 @@ use crate::row_range::{RowRange, in_parallel};
 #[non_exhaustive]
 pub struct CellView {
     /// Versions of a column, at most; the family's VERSIONS limit it, too.
-    pub versions: i32,
+    pub versions: u32,
     /// Whether delete markers are read, and what they hide. Two tables that return the same results
     /// may differ here, since compactions remove such cells.
     pub is_raw: bool,
@@ -33,12 +34,12 @@ pub struct CellView {
 
 impl CellView {
     /// What a reader sees: all versions, nothing deleted.
-    pub const VISIBLE: Self = Self { versions: i32::MAX, is_raw: false };
+    pub const VISIBLE: Self = Self { versions: VERSIONS_ALL, is_raw: false };
     /// All that is stored, delete markers included.
-    pub const RAW: Self = Self { versions: i32::MAX, is_raw: true };
+    pub const RAW: Self = Self { versions: VERSIONS_ALL, is_raw: true };
 
     /// Sets the maximum number of versions of a column.
-    pub fn with_versions(self, versions: i32) -> Self {
+    pub fn with_versions(self, versions: u32) -> Self {
         Self { versions, ..self }
     }
 

@@ -150,8 +150,15 @@ pub fn import(
         for _ in 0..options.writers.max(1) {
             let (sender, receiver) = sync_channel(BATCHES_WAITING);
             let shared = &shared;
-            scope.spawn(move || shared.write(table, &receiver));
-            writers.push(Writer { sender, batch: Batch::default() });
+            let work = move || shared.write(table, &receiver);
+            match thread::Builder::new().spawn_scoped(scope, work) {
+                Ok(_) => writers.push(Writer { sender, batch: Batch::default() }),
+                Err(error) if writers.is_empty() => {
+                    return Err(hblite::Error::io_of("cannot start a thread", error).into());
+                }
+                // Fewer will do.
+                Err(_) => break,
+            }
         }
         read_all(reader, &mut writers, &shared, progress)
     });

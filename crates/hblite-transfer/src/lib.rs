@@ -57,7 +57,7 @@ mod row_range;
 
 pub use columns::{Column, Columns};
 pub use compare::{CompareOptions, Comparison, DifferenceKind, RowDifference, compare};
-pub use copy::{CopyCount, CopyOptions, copy, create_like};
+pub use copy::{Coprocessors, CopyCount, CopyOptions, copy, create_like};
 pub use copy_progress::{CopyProgress, RangeProgress};
 pub use delimited::{DelimitedFormat, DelimitedReader, DelimitedWriter};
 pub use digest::{CellView, TableDigest, digest};

@@ -49,20 +49,25 @@ pub(crate) fn in_parallel<T: Send>(
     let next = AtomicUsize::new(0);
     let has_failed = AtomicBool::new(false);
     let results = Mutex::new(Vec::with_capacity(count));
-    thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, count.max(1)) {
-            scope.spawn(|| {
-                while !has_failed.load(Ordering::Relaxed) {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    if index >= count {
-                        break;
-                    }
-                    let result = work(index);
-                    has_failed.fetch_or(result.is_err(), Ordering::Relaxed);
-                    results.lock().push((index, result));
-                }
-            });
+    let take_turns = || {
+        while !has_failed.load(Ordering::Relaxed) {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= count {
+                break;
+            }
+            let result = work(index);
+            has_failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            results.lock().push((index, result));
         }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads.min(count) {
+            // If no other thread can be started, this one does the work.
+            if thread::Builder::new().spawn_scoped(scope, take_turns).is_err() {
+                break;
+            }
+        }
+        take_turns();
     });
     let mut results = results.into_inner();
     results.sort_by_key(|(index, _)| *index);

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hblite::{ColumnFamilyDescriptor, Connection, Delete, Put, Table, TableDescriptor, TableName};
 use hblite_transfer::{
-    CellView, CompareOptions, Comparison, CopyCount, CopyOptions, CopyProgress, DifferenceKind,
-    RowRange, TransferError, compare, copy, create_like, digest,
+    CellView, CompareOptions, Comparison, Coprocessors, CopyCount, CopyOptions, CopyProgress,
+    DifferenceKind, RowRange, TransferError, compare, copy, create_like, digest,
 };
 use parking_lot::Mutex;
 
@@ -50,7 +50,7 @@ fn source() -> (Connection, Table) {
 
 fn target(from: &Table) -> (Connection, Table) {
     let connection = hblite::open_in_memory().unwrap();
-    assert!(create_like(from, &connection.admin(), from.name()).unwrap());
+    assert!(create_like(from, &connection.admin(), from.name(), Coprocessors::Keep).unwrap());
     let table = connection.table(from.name()).unwrap();
     (connection, table)
 }
@@ -220,6 +220,6 @@ fn a_target_without_a_family_is_refused() {
     let descriptor =
         TableDescriptor::new(name.clone()).with_family(ColumnFamilyDescriptor::new("f"));
     connection.admin().create_table(&descriptor).unwrap();
-    let error = create_like(&from, &connection.admin(), &name).unwrap_err();
+    let error = create_like(&from, &connection.admin(), &name, Coprocessors::Keep).unwrap_err();
     assert_eq!(error.to_string(), "Table 'u' exists without the column families [g].");
 }

@@ -26,7 +26,7 @@ const NOW: i64 = 1_000_000;
 
 /// A store in memory with a table of families `f` and `g`.
 fn table() -> (Connection, Table) {
-    let options = Options::new().clock(Arc::new(ManualClock::new(NOW)));
+    let options = Options::new().with_clock(Arc::new(ManualClock::new(NOW)));
     let connection = options.open_in_memory().unwrap();
     let family = |name| {
         ColumnFamilyDescriptor::new(name)

@@ -32,6 +32,8 @@ pub mod class {
     pub const TIMEOUT_IO: &str = "org.apache.hadoop.hbase.exceptions.TimeoutIOException";
     pub const UNKNOWN_PROTOCOL: &str =
         "org.apache.hadoop.hbase.exceptions.UnknownProtocolException";
+    pub const REPLICATION_PEER_NOT_FOUND: &str =
+        "org.apache.hadoop.hbase.ReplicationPeerNotFoundException";
     pub const MULTI_ACTION_RESULT_TOO_LARGE: &str =
         "org.apache.hadoop.hbase.MultiActionResultTooLarge";
     pub const FATAL_CONNECTION: &str = "org.apache.hadoop.hbase.ipc.FatalConnectionException";
@@ -42,6 +44,8 @@ pub mod class {
     pub const SERVER_NOT_RUNNING_YET: &str =
         "org.apache.hadoop.hbase.ipc.ServerNotRunningYetException";
     pub const UNKNOWN_SNAPSHOT: &str = "org.apache.hadoop.hbase.snapshot.UnknownSnapshotException";
+    pub const INVALID_PROTOCOL_BUFFER: &str =
+        "org.apache.hbase.thirdparty.com.google.protobuf.InvalidProtocolBufferException";
     pub const TABLE_NOT_FOUND: &str = Exception::TableNotFound.class_name();
 }
 
@@ -55,6 +59,7 @@ const DO_NOT_RETRY: &[&str] = &[
     class::OUT_OF_ORDER_SCANNER_NEXT,
     class::LEASE,
     class::UNKNOWN_PROTOCOL,
+    class::REPLICATION_PEER_NOT_FOUND,
     class::FATAL_CONNECTION,
     class::WRONG_VERSION,
     class::BAD_AUTH,

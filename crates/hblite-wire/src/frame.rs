@@ -1,7 +1,8 @@
 //! Parses requests and builds responses.
 //!
 //! A frame is `u32 length` and that many bytes: a header and a message, each after its length as a
-//! varint; the rest is the cell block, whose length is in the header.
+//! varint; the rest is the cell block, whose length is in the header. As in HBase, a message ends
+//! with the frame if its length says more.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use hblite_model::{Error, Exception, Result};
@@ -43,7 +44,13 @@ impl Request {
         if header.request_param != Some(true) {
             return Err(malformed(id, "no parameter"));
         }
-        let message = take_delimited(&mut frame).ok_or_else(|| malformed(id, "no message"))?;
+        let message = match take_delimited(&mut frame) {
+            Some(message) => message,
+            None if header.cell_block_meta.is_none() => {
+                take_rest(&mut frame).ok_or_else(|| malformed(id, "no message"))?
+            }
+            None => return Err(malformed(id, "no cells after its message")),
+        };
         let length = header.cell_block_meta.and_then(|meta| meta.length).unwrap_or(0) as usize;
         if length > frame.len() {
             return Err(malformed(id, "its cell block is cut"));
@@ -89,6 +96,15 @@ pub(crate) fn take_delimited(bytes: &mut Bytes) -> Option<Bytes> {
     let taken = bytes.slice(begin..end);
     *bytes = bytes.slice(end..);
     Some(taken)
+}
+
+/// Takes a varint and everything after it, if the varint is a length in Java.
+fn take_rest(bytes: &mut Bytes) -> Option<Bytes> {
+    let mut front: &[u8] = bytes;
+    let length = hblite_model::protobuf::read_varint(&mut front)?;
+    i32::try_from(length).ok()?;
+    let begin = bytes.len() - front.len();
+    Some(bytes.split_off(begin))
 }
 
 /// Decodes the parameter of a method.
@@ -195,6 +211,25 @@ mod tests {
         let answer = pb::GetResponse { result: Some(result) };
         let response = Response::new(1, &answer, Bytes::new());
         assert_eq!(response.head.as_ref(), b"\0\0\0\x0a\x02\x08\x01\x06\x0a\x04\x10\x00\x18\x00");
+    }
+
+    #[test]
+    fn a_message_ends_with_its_frame() {
+        let with_length = |length: u64, tail: &[u8]| {
+            let mut frame = PROBE[..10].to_vec();
+            prost::encode_length_delimiter(usize::try_from(length).unwrap(), &mut frame).unwrap();
+            frame.extend_from_slice(&PROBE[11..]);
+            frame.extend_from_slice(tail);
+            Request::parse(Bytes::from(frame))
+        };
+        let whole = Request::parse(Bytes::from_static(PROBE)).unwrap().message;
+        for more in [1, 16_384, (1 << 31) - 1 - whole.len() as u64] {
+            let request = with_length(whole.len() as u64 + more, b"").unwrap();
+            assert_eq!(request.message, whole, "{more}");
+        }
+        assert!(with_length(1 << 31, b"").is_err());
+        // What follows a message without a cell block is ignored.
+        assert_eq!(with_length(whole.len() as u64, b"rest").unwrap().message, whole);
     }
 
     proptest! {

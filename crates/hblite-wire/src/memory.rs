@@ -34,6 +34,20 @@ const MACHINE_SHARE: usize = 8;
 /// The minimum default size of a budget.
 const DEFAULT_MIN_BYTES: usize = 64 * 1024 * 1024;
 
+/// The memory of a family's descriptor, most of it settings with their defaults.
+const FAMILY_BYTES: usize = 4 * 1024;
+/// The memory of a region while it is created, in addition to what it keeps: its description, its
+/// key, and its row of hbase:meta.
+const NEW_REGION_BYTES: usize = 2 * 1024;
+
+/// The memory for carrying out a request that describes a table with as many families, to be split
+/// at as many keys. The table itself is not part of it.
+pub fn table_request_bytes(families: usize, split_keys: usize) -> usize {
+    families
+        .saturating_mul(FAMILY_BYTES)
+        .saturating_add(split_keys.saturating_mul(NEW_REGION_BYTES))
+}
+
 /// Memory that may be used at the same time.
 #[derive(Debug)]
 pub struct MemoryBudget {

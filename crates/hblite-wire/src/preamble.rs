@@ -11,6 +11,8 @@ use crate::exception::class;
 
 /// Bytes of a preamble.
 pub const PREAMBLE_SIZE: usize = 6;
+/// How a connection that calls methods begins.
+pub const MAGIC: &[u8] = b"HBas";
 /// The only version.
 pub const VERSION: u8 = 0;
 /// Authentication by name.
@@ -49,7 +51,7 @@ pub fn parse(bytes: [u8; PREAMBLE_SIZE], peer: &str) -> Result<Preamble, RemoteE
     }
     let [h, b, a, s, version, auth] = bytes;
     let magic = [h, b, a, s];
-    if &magic != b"HBas" {
+    if magic != MAGIC {
         let received = hblite_model::bytes::to_string_binary(&magic);
         let message = format!("Expected HEADER=HBas but received HEADER={received} from {peer}");
         return Err(RemoteException::new(class::FATAL_CONNECTION, message));

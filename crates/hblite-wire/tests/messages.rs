@@ -125,7 +125,7 @@ fn consistency() -> impl Strategy<Value = Consistency> {
 }
 
 fn get() -> impl Strategy<Value = Get> {
-    let limits = (prop::option::of(0..100_u32), 0..100_u32, 1..i32::MAX, consistency());
+    let limits = (prop::option::of(0..100_u32), 0..100_u32, 1..i32::MAX as u32, consistency());
     let ranges = (time_range(), prop::option::of((name(), time_range())));
     (name(), columns(), limits, ranges, filter()).prop_map(
         |(row, columns, (limit, offset, versions, consistency), (range, of_family), filter)| {

@@ -70,6 +70,10 @@ export class Server {
   readonly rpcPort: number;
   readonly httpPort: number;
   readonly thriftPort: number;
+  readonly thrift2Port: number;
+  readonly restPort: number;
+  /** The console's address for a browser, with the token that lets it make changes. */
+  readonly consoleUrl: string;
   /** host:port of ZooKeeper. */
   readonly zookeeper: string;
   /** The address of the admin endpoint. */

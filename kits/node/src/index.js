@@ -42,11 +42,32 @@ class Server {
   }
 
   get thriftPort() {
-    const port = this.#ready.thrift_port;
+    return this.#gatewayPort('thrift');
+  }
+
+  get thrift2Port() {
+    return this.#gatewayPort('thrift2');
+  }
+
+  get restPort() {
+    return this.#gatewayPort('rest');
+  }
+
+  #gatewayPort(name) {
+    const port = this.#ready[`${name}_port`];
     if (port === undefined || port === null) {
-      throw new HBliteError("this server has no Thrift port: start it with args: ['--thrift-port', '0']");
+      const args = `args: ['--${name}-port', '0']`;
+      throw new HBliteError(`this server has no port for ${name}: start it with ${args}`);
     }
     return port;
+  }
+
+  get consoleUrl() {
+    const url = this.#ready.console_url;
+    if (url === undefined || url === null) {
+      throw new HBliteError('this server has no console: forks and --no-http have none');
+    }
+    return url;
   }
 
   get zookeeper() {

@@ -36,6 +36,18 @@ test('two servers share no port', async (t) => {
   assert.notEqual(one.httpPort, other.httpPort);
 });
 
+test('the ports of gateways and the console are known', async (t) => {
+  const args = ['--thrift-port', '0', '--thrift2-port', '0', '--rest-port', '0'];
+  const server = await start({ args });
+  t.after(() => server.stop());
+  const ports = [server.thriftPort, server.thrift2Port, server.restPort];
+  assert.ok(ports.every((port) => port > 0) && new Set(ports).size === 3);
+  assert.ok(server.consoleUrl.startsWith(`${server.url}/console/`));
+  const plain = await start();
+  t.after(() => plain.stop());
+  assert.throws(() => plain.restPort, /--rest-port/);
+});
+
 test('faults are set, listed and cleared', async (t) => {
   const server = await start({ regionServers: 2 });
   t.after(() => server.stop());

@@ -35,6 +35,18 @@ def test_two_servers_share_no_port():
         assert one.http_port != other.http_port
 
 
+def test_the_ports_of_gateways_and_the_console_are_known():
+    names = ["thrift", "thrift2", "rest"]
+    arguments = [word for name in names for word in (f"--{name}-port", "0")]
+    with hblite.start(arguments=arguments) as server, hblite.start() as plain:
+        for name in names:
+            with socket.create_connection(("127.0.0.1", getattr(server, f"{name}_port"))):
+                pass
+            with pytest.raises(hblite.HBliteError, match=f"start it with --{name}-port 0"):
+                getattr(plain, f"{name}_port")
+        assert server.console_url.startswith(f"{server.url}/console/")
+
+
 def test_faults_are_set_listed_and_cleared():
     with hblite.start(region_servers=2) as server:
         fault = server.faults.set(drop="after", methods=["Mutate"], count=3)

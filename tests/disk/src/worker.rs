@@ -14,8 +14,8 @@ use std::io::Write as _;
 use std::path::Path;
 
 use hblite::{
-    Admin, ColumnFamilyDescriptor, Connection, Delete, Durability, EngineOptions, ErrorKind,
-    MergeKind, Options, Put, Result, SnapshotOptions, TableDescriptor, TableName, WalOptions,
+    Admin, ColumnFamilyDescriptor, Connection, Delete, Durability, ErrorKind, MergeKind, Options,
+    Put, Result, SnapshotOptions, TableDescriptor, TableName,
 };
 use hblite_env::SeededRandom;
 
@@ -54,9 +54,7 @@ pub(crate) fn value(write: &Write, number: u64) -> String {
 }
 
 fn options() -> Options {
-    let wal = WalOptions::default().with_roll_size_bytes(64 << 10);
-    let engine = EngineOptions::default().with_memstore_flush_size_bytes(64 << 10).with_wal(wal);
-    Options::new().engine(engine)
+    Options::new().with_memstore_flush_size_bytes(64 << 10).with_wal_roll_size_bytes(64 << 10)
 }
 
 /// Opens the store as the worker and the report do.
@@ -113,11 +111,11 @@ fn write_on(connection: &Connection, seed: u64, thread: u64, first: u64) -> Resu
         let durability = if is_synced { Durability::FsyncWal } else { Durability::SyncWal };
         let written = || {
             if write.is_delete {
-                let delete = Delete::at(&write.row, number as i64);
+                let delete = Delete::new(&write.row).with_timestamp(number as i64);
                 return table.delete(&delete.with_durability(durability));
             }
             let value = value(&write, number);
-            let mut put = Put::at(&write.row, number as i64);
+            let mut put = Put::new(&write.row).with_timestamp(number as i64);
             for family in FAMILIES {
                 put = put.add(family, "q", value.as_str());
             }

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use hblite::{EngineOptions, Env, Options};
+use hblite::{Env, Options};
 use hblite_env::{FileSystem, MemFileSystem};
 
 const ROOT: &str = "/hbase";
@@ -63,12 +63,12 @@ pub(crate) fn run(data: &[u8]) {
         fs.create_dir_all(path.parent().expect("a file")).expect("memory");
         fs.create(&path).and_then(|mut file| file.write_all(&content)).expect("memory");
     }
-    let engine = EngineOptions::default()
+    let engine = Options::new()
         .with_compaction_enabled(false)
         .with_split_enabled(false)
-        .with_scrub_period_ms(None);
+        .with_scrub_period(None);
     let env = Env::in_memory().with_fs(Arc::new(fs));
-    let options = Options::new().engine(engine).env(env).adopt_hbase(true).read_only(true);
+    let options = engine.with_env(env).with_hbase_adopted(true).with_read_only(true);
     if let Ok(connection) = options.open(ROOT) {
         let _ = connection.close();
     }

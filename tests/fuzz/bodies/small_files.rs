@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, EngineOptions, Env, Options, Put, Result, Scan,
-    SnapshotOptions, SystemTables, TableDescriptor,
+    ColumnFamilyDescriptor, Connection, Env, Options, Put, Result, Scan, SnapshotOptions,
+    SystemTables, TableDescriptor,
 };
 use hblite_env::{FileSystem, MemFileSystem, files_below};
 use hblite_hfile::{HFileWriter, HFileWriterOptions, StoreFileInfo};
@@ -45,13 +45,13 @@ fn is_small(path: &Path) -> bool {
 }
 
 fn open(fs: &MemFileSystem, salvage: bool) -> Result<Connection> {
-    let engine = EngineOptions::default()
+    let engine = Options::new()
         .with_compaction_enabled(false)
         .with_split_enabled(false)
         .with_flush_on_close(false)
-        .with_scrub_period_ms(None);
+        .with_scrub_period(None);
     let env = Env::in_memory().with_fs(Arc::new(fs.clone()));
-    Options::new().engine(engine).env(env).salvage(salvage).open(STORE)
+    engine.with_env(env).with_salvage(salvage).open(STORE)
 }
 
 fn write() -> Files {

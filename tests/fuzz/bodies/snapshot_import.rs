@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, EngineOptions, Env, Options, Put, Scan, SnapshotOptions,
-    TableDescriptor,
+    ColumnFamilyDescriptor, Connection, Env, Options, Put, Scan, SnapshotOptions, TableDescriptor,
 };
 use hblite_engine::{export_snapshot, import_snapshot};
 use hblite_env::{FileSystem, MemFileSystem, files_below};
@@ -49,11 +48,11 @@ fn env(fs: &MemFileSystem) -> Env {
 }
 
 fn open(fs: &MemFileSystem, dir: &str) -> hblite::Result<Connection> {
-    let engine = EngineOptions::default()
+    let engine = Options::new()
         .with_compaction_enabled(false)
         .with_split_enabled(false)
-        .with_scrub_period_ms(None);
-    Options::new().engine(engine).env(env(fs)).open(dir)
+        .with_scrub_period(None);
+    engine.with_env(env(fs)).open(dir)
 }
 
 fn changed(content: &[u8], choice: u8, bytes: &[u8]) -> Vec<u8> {

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 use hblite::{ColumnFamilyDescriptor, Options, Put, TableDescriptor};
 use hblite_engine::wal::{ReplayOptions, Wal, head_file, replay};
-use hblite_engine::{EngineOptions, StoreId, WalOptions};
+use hblite_engine::{StoreId, WalOptions};
 use hblite_env::Env;
 use libfuzzer_sys::fuzz_target;
 
@@ -35,9 +35,8 @@ static ENTRIES: LazyLock<Vec<(String, u64)>> = LazyLock::new(|| {
 
 fn write_log() -> (StoreId, Vec<(PathBuf, Vec<u8>)>) {
     let env = Env::in_memory();
-    let wal = WalOptions::default().with_roll_size_bytes(2048);
-    let engine = EngineOptions::default().with_flush_on_close(false).with_wal(wal);
-    let store = Options::new().env(env.clone()).engine(engine).open("store").expect("a store");
+    let options = Options::new().with_flush_on_close(false).with_wal_roll_size_bytes(2048);
+    let store = options.with_env(env.clone()).open("store").expect("a store");
     let descriptor = TableDescriptor::new("t".parse().expect("a name"))
         .with_family(ColumnFamilyDescriptor::new("f"));
     store.admin().create_table(&descriptor).expect("a table");

@@ -4,7 +4,8 @@
 //! with it, and the unit tests of the engine's scanners compare merged sources with it. It knows
 //! cells, their order and their markers ([`cell`]), what a read asks for ([`read`]), what filters
 //! let through ([`filter`]), and which cells of a row and family are returned ([`reader`]); what
-//! writes, flushes and compactions make of cells stands in `tests/model`.
+//! writes, flushes and compactions make of cells stands in `tests/model`. [`writes`] is about
+//! sequences of writes without timestamps, at any speed.
 
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "only tests use it; fields have the names of HBase's settings")]
@@ -14,3 +15,4 @@ pub mod filter;
 pub mod new_versions;
 pub mod read;
 pub mod reader;
+pub mod writes;

@@ -78,7 +78,7 @@ impl Read {
     }
 
     pub fn to_get(&self) -> Get {
-        let mut get = Get::new(&self.start).with_versions(self.versions);
+        let mut get = Get::new(&self.start).with_versions(self.versions.unsigned_abs());
         for (family, qualifier) in &self.columns {
             get = match qualifier {
                 Some(qualifier) => get.with_column(family, qualifier),
@@ -106,9 +106,9 @@ impl Read {
             .with_stop_bound(row_bound(&self.stop, self.is_stop_inclusive))
             .with_reversed(self.is_reversed)
             .with_raw(self.is_raw)
-            .with_versions(self.versions)
+            .with_versions(self.versions.unsigned_abs())
             .with_family_offset(natural(self.family_offset))
-            .with_batch(natural(self.batch) as usize)
+            .with_batch(natural(self.batch))
             .with_families_on_demand(self.is_on_demand);
         if let Ok(limit) = u32::try_from(self.limit) {
             scan = scan.with_limit(limit);

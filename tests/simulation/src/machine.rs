@@ -105,7 +105,7 @@ impl Machine {
         let random = SeededRandom::new(self.settings.seed ^ self.now());
         let env =
             Env { fs: Arc::new(fs), clock: self.settings.clock.clone(), random: Arc::new(random) };
-        Options::new().engine(self.settings.engine.clone()).env(env)
+        self.settings.engine.clone().with_env(env)
     }
 
     pub(crate) fn now(&self) -> u64 {
@@ -202,7 +202,7 @@ impl Machine {
         match end {
             End::Close => {
                 self.settings.durability == Durability::SkipWal
-                    && !self.settings.engine.is_flushed_on_close
+                    && !self.settings.is_flushed_on_close
             }
             End::Kill => {
                 matches!(self.settings.durability, Durability::AsyncWal | Durability::SkipWal)

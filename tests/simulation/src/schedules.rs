@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hblite::{
-    CheckAndMutate, ColumnFamilyDescriptor, Connection, Durability, EngineOptions, Error,
-    Exception, Get, Options, Put, Scan, Table, TableDescriptor, TableName,
+    CheckAndMutate, ColumnFamilyDescriptor, Connection, Durability, Error, Exception, Get, Options,
+    Put, Scan, Table, TableDescriptor, TableName,
 };
 use hblite_env::simulation::{self, Policy};
 use hblite_env::{CrashFileSystem, Env, thread};
@@ -39,8 +39,8 @@ fn explore(program: impl Fn()) {
 }
 
 fn open(env: &Env) -> Connection {
-    let engine = EngineOptions::default().with_compaction_enabled(false);
-    Options::new().engine(engine).env(env.clone()).open(Path::new("/store")).expect("a store")
+    let engine = Options::new().with_compaction_enabled(false);
+    engine.with_env(env.clone()).open(Path::new("/store")).expect("a store")
 }
 
 fn create(connection: &Connection) -> Table {

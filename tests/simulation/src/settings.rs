@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
-use hblite::{Clock, Durability, EngineOptions};
-use hblite_env::simulation::{self, Options, Policy};
+use hblite::{Clock, Durability, Options};
+use hblite_env::simulation::{self, Policy};
 use hblite_env::{Random as _, SeededRandom};
 
 const STEPS_MAX: u64 = 40_000_000;
@@ -44,7 +45,8 @@ impl Clock for VirtualClock {
 pub(crate) struct Settings {
     pub(crate) seed: u64,
     pub(crate) durability: Durability,
-    pub(crate) engine: EngineOptions,
+    pub(crate) engine: Options,
+    pub(crate) is_flushed_on_close: bool,
     pub(crate) policy: Policy,
     pub(crate) clock: Arc<VirtualClock>,
 }
@@ -56,15 +58,17 @@ impl Settings {
             (Durability::FsyncWal, Durability::SyncWal, Durability::AsyncWal);
         let durability = pick(&random, &[fsync, fsync, fsync, sync, sync, later]);
         let files_min = pick(&random, &[2, 3, 10]);
-        let mut engine = EngineOptions::default()
+        let engine = Options::new()
             .with_memstore_flush_size_bytes(64 * 1024)
             .with_compaction_files_min(files_min)
             .with_compaction_files_max(files_min + pick(&random, &[0, 3]))
-            .with_compaction_enabled(below(&random, 3) > 0)
-            .with_flush_on_close(below(&random, 2) == 0)
+            .with_compaction_enabled(below(&random, 3) > 0);
+        let is_flushed_on_close = below(&random, 2) == 0;
+        let mut engine = engine
+            .with_flush_on_close(is_flushed_on_close)
             .with_block_cache_size_bytes(pick(&random, &[0, 1 << 20]))
-            .with_parents_kept_ms(pick(&random, &[0, 0, 60_000]));
-        engine.wal.roll_size_bytes = pick(&random, &[4 * 1024, 16 * 1024, 1 << 20]);
+            .with_parents_kept(Duration::from_millis(pick(&random, &[0, 0, 60_000])));
+        engine = engine.with_wal_roll_size_bytes(pick(&random, &[4 * 1024, 16 * 1024, 1 << 20]));
         let policy = match below(&random, 4) {
             0 => Policy::Random { switch_one_in: 1 },
             1 => Policy::Random { switch_one_in: 5 },
@@ -73,12 +77,14 @@ impl Settings {
         };
         // Drawn last, so that other choices of a seed do not change.
         let durability = if below(&random, 8) == 0 { Durability::SkipWal } else { durability };
-        engine.compaction_threads_max = pick(&random, &[1, 2, 3]);
-        engine.compaction_small_file_bytes = pick(&random, &[1, 1, 16 << 20]);
-        Self { seed, durability, engine, policy, clock: Arc::default() }
+        engine = engine.with_compaction_threads_max(pick(&random, &[1, 2, 3]));
+        engine = engine.with_compaction_small_file_bytes(pick(&random, &[1, 1, 16 << 20]));
+        let clock = Arc::default();
+        Self { seed, durability, engine, is_flushed_on_close, policy, clock }
     }
 
-    pub(crate) fn simulation(&self, keeps_trace: bool) -> Options {
-        Options { seed: self.seed, policy: self.policy, steps_max: STEPS_MAX, keeps_trace }
+    pub(crate) fn simulation(&self, keeps_trace: bool) -> simulation::Options {
+        let (seed, policy, steps_max) = (self.seed, self.policy, STEPS_MAX);
+        simulation::Options { seed, policy, steps_max, keeps_trace }
     }
 }

@@ -103,7 +103,7 @@ impl Stirrer<'_> {
             }
             6 => {
                 let request = FlushRequest::table(table.clone());
-                admin.flush(request.with_family(pick(&self.random, &FAMILIES)))?;
+                admin.flush(&request.with_family(pick(&self.random, &FAMILIES)))?;
                 "work: flush of a family"
             }
             7 | 8 => {
@@ -153,7 +153,7 @@ impl Stirrer<'_> {
                 let family = ColumnFamilyDescriptor::new("a");
                 admin.create_table(&TableDescriptor::new(name.clone()).with_family(family))?;
                 admin.disable_table(&name)?;
-                admin.drop_table(&name)?;
+                admin.delete_table(&name)?;
                 "work: create and drop a table"
             }
         };
@@ -204,7 +204,11 @@ impl Stirrer<'_> {
         }
         let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
         stirred.loads.push(Load { name, invoked: self.now(), returned: None });
-        let engine = hblite::embedded_engine(self.connection).expect("an embedded store");
+        let engine = self
+            .connection
+            .backend_as::<hblite_engine::Timeline>()
+            .map(|timeline| timeline.engine())
+            .expect("an embedded store");
         engine.procedures().bulk_load(&self.table, folder, &request)?;
         let returned = self.now();
         stirred.loads.last_mut().expect("it was just added").returned = Some(returned);

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use hblite::filter::{Comparator, CompareOperator, Filter};
 use hblite::{
-    ColumnFamilyDescriptor, Compression, Connection, Delete, EngineOptions, Get, Options, Put,
-    Scan, Table, TableDescriptor, TableName,
+    ColumnFamilyDescriptor, Compression, Connection, Delete, Get, Options, Put, Scan, Table,
+    TableDescriptor, TableName,
 };
 
 use super::{Direction, Durability, Engine, Opening, Part, Result, Span, Store};
@@ -34,10 +34,10 @@ impl Engine for Hblite {
     }
 
     fn open(&self, dir: &Path, opening: Opening) -> Result<Box<dyn Store>> {
-        let options = EngineOptions::default()
-            .with_memstore_flush_size_bytes(opening.write_buffer_bytes())
-            .with_memstore_total_size_bytes(4 * opening.write_buffer_bytes());
-        let connection = Options::new().engine(options).open(dir)?;
+        let options = Options::new()
+            .with_memstore_flush_size_bytes(opening.write_buffer_bytes() as u64)
+            .with_memstore_total_size_bytes(4 * opening.write_buffer_bytes() as u64);
+        let connection = options.open(dir)?;
         let name: TableName = TABLE.parse()?;
         let admin = connection.admin();
         if !admin.table_exists(&name)? {
@@ -129,7 +129,7 @@ impl Store for OpenHblite {
             Part::Row(row) => return self.get_cells(&Get::new(row), tally),
             Part::Column(row, qualifier) => {
                 let get = Get::new(row).with_column(FAMILY, qualifier);
-                let versions = i32::try_from(span.versions)?;
+                let versions = u32::try_from(span.versions)?;
                 return self.get_cells(&get.with_versions(versions), tally);
             }
         }

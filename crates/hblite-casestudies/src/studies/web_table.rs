@@ -147,12 +147,12 @@ struct Wanted<'q> {
     /// The end of the site.
     owner: Option<&'q str>,
     before: u64,
-    versions: i32,
+    versions: u32,
 }
 
 impl<'q> Wanted<'q> {
     fn of(question: &'q Question) -> Self {
-        let versions = if question.name == "history" { i32::MAX } else { 1 };
+        let versions = if question.name == "history" { VERSIONS_MAX } else { 1 };
         let mut wanted =
             Self { family: FAMILIES[0], site: None, owner: None, before: u64::MAX, versions };
         for (field, condition) in question.query.conditions() {

@@ -118,7 +118,7 @@ fn advice(arguments: &AdviseArguments) -> Result<Advice, String> {
         (None, table) => {
             let key = key.ok_or("--table needs the design of its keys: --key")?;
             let connection =
-                place::open(&arguments.dir, Missing::Refuse).map_err(|error| error.to_string())?;
+                place::open(&arguments.dir, Missing::Read).map_err(|error| error.to_string())?;
             let table = table.as_deref().unwrap_or_default();
             Sample::of_table(key, &connection, table).map_err(text)?
         }

@@ -118,7 +118,7 @@ pub(super) fn read_table(
     key: &Design,
     share: Option<f32>,
 ) -> Result<Table, String> {
-    let connection = place::open(from, Missing::Refuse).map_err(|error| error.to_string())?;
+    let connection = place::open(from, Missing::Read).map_err(|error| error.to_string())?;
     Table::of_table(&connection, table, key, share).map_err(|error| format!("{from}: {error}"))
 }
 

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use hblite::EngineOptions;
+use hblite::Options;
 use hblite_server::{Server, ServerOptions};
 use hblite_wire::recording::Reader;
 
@@ -80,7 +80,7 @@ fn replay(arguments: &ReplayArguments) -> Result<Summary, String> {
         let target = Target::connect(address).map_err(text)?;
         return play(target, reader, arguments);
     }
-    let connection = SeedArguments::of(&arguments.sources).open(None, EngineOptions::default())?;
+    let connection = SeedArguments::of(&arguments.sources).open(None, Options::new())?;
     let server = Server::start(&connection, ServerOptions::on_free_ports()).map_err(text)?;
     let address = format!("hbase+rpc://127.0.0.1:{}", server.ports().master);
     let summary =

@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &ColumnsArguments) -> ExitCode {
 }
 
 fn columns(arguments: &ColumnsArguments) -> Result<String, TransferError> {
-    let connection = place::open(&arguments.place, Missing::Refuse)?;
+    let connection = place::open(&arguments.place, Missing::Read)?;
     let names = [arguments.table.clone()];
     let table = place::tables(&arguments.place, &connection, &names)?.remove(0);
     let scan = arguments.families.iter().fold(Scan::new(), |scan, name| scan.with_family(name));

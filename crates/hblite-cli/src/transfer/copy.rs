@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Args;
-use hblite::{Connection, TableName};
+use hblite::{Connection, Table, TableName};
 use hblite_transfer::{
-    CellView, CopyCount, CopyOptions, CopyProgress, RowRange, TransferError, copy, create_like,
+    CellView, Coprocessors, CopyCount, CopyOptions, CopyProgress, RowRange, TransferError, copy,
+    create_like,
 };
 use indicatif::ProgressBar;
 use parking_lot::Mutex;
@@ -36,6 +37,9 @@ pub(crate) struct CopyArguments {
     /// Copies only what a reader sees: no delete markers, nothing deleted or expired
     #[arg(long)]
     visible: bool,
+    /// Creates tables without the coprocessors of the source
+    #[arg(long)]
+    without_coprocessors: bool,
     /// Records the progress of the copy in this file, and continues from there if it exists
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
@@ -105,6 +109,29 @@ fn run_copy(arguments: &CopyArguments, interrupt: &Interrupt) -> Result<(), Tran
     Ok(closed?)
 }
 
+fn create_target(
+    arguments: &CopyArguments,
+    from: &Table,
+    target: &Connection,
+    to: &TableName,
+) -> Result<(), TransferError> {
+    let coprocessors = match arguments.without_coprocessors {
+        true => Coprocessors::LeaveOut,
+        false => Coprocessors::Keep,
+    };
+    let created = create_like(from, &target.admin(), to, coprocessors);
+    match created {
+        Err(TransferError::Store(error)) if error.message().contains(" cannot be loaded") => {
+            let message = format!(
+                "cannot create table {to}: {error}. It names a coprocessor that the target does \
+                 not have; with --without-coprocessors the copy has none"
+            );
+            Err(TransferError::Invalid(message))
+        }
+        created => created.map(drop),
+    }
+}
+
 fn copy_table(
     arguments: &CopyArguments,
     interrupt: &Interrupt,
@@ -119,7 +146,7 @@ fn copy_table(
         print(&format!("{to_name}: was copied before\n"));
         return Ok(());
     }
-    create_like(&from, &target.admin(), to_name)?;
+    create_target(arguments, &from, target, to_name)?;
     let view = if arguments.visible { CellView::VISIBLE } else { CellView::RAW };
     let options = CopyOptions::default()
         .with_view(view)

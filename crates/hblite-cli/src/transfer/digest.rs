@@ -32,7 +32,7 @@ pub(crate) struct DigestArguments {
     tables: Vec<String>,
     /// Maximum number of versions of a column; by default, all that the family keeps
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(i32).range(1..))]
-    versions: Option<i32>,
+    versions: Option<u32>,
     /// Includes delete markers and what they hide
     #[arg(long)]
     raw: bool,
@@ -73,15 +73,14 @@ pub(crate) fn run(arguments: &DigestArguments) -> ExitCode {
 
 /// Returns whether nothing differs.
 fn run_digest(arguments: &DigestArguments, interrupt: &Interrupt) -> Result<bool, TransferError> {
-    let left = place::open(&arguments.left, Missing::Refuse)?;
+    let left = place::open(&arguments.left, Missing::Read)?;
     let result = match &arguments.right {
         None => digest_all(arguments, &left, interrupt).map(|()| true),
-        // Nothing else can have the directory open at the same time.
         Some(right) if *right == arguments.left => {
             Err(TransferError::Invalid("both places are the same".into()))
         }
         Some(right) => {
-            let right = place::open(right, Missing::Refuse)?;
+            let right = place::open(right, Missing::Read)?;
             let result = compare_all(arguments, (&left, &right), interrupt);
             right.close()?;
             result

@@ -14,6 +14,7 @@ use hblite_transfer::{
 use super::output_file::OutputFile;
 use super::select::Selection;
 use super::{Format, delimited, is_standard};
+use crate::cluster;
 use crate::interrupt::Interrupt;
 use crate::output::{FAILURE, count_bar, fail, print, row_spinner, size, tell};
 use crate::shell::report_open;
@@ -120,10 +121,11 @@ pub(crate) fn run(arguments: &ExportArguments) -> ExitCode {
 
 fn run_export(arguments: &ExportArguments, interrupt: &Interrupt) -> Result<String, TransferError> {
     let job = Job::of(arguments)?;
-    let options =
-        crate::store_files::options().create_if_missing(false).read_only(arguments.read_only);
+    let options = crate::store_files::options()
+        .with_create_if_missing(false)
+        .with_read_only(arguments.read_only);
     let connection = match &arguments.connect {
-        Some(url) => hblite::connect(url)?,
+        Some(url) => cluster::connect(url)?,
         None => options.open(&arguments.dir)?,
     };
     report_open(&connection);

@@ -17,6 +17,7 @@ use hblite_transfer::{
 use indicatif::ProgressBar;
 
 use super::{Format, delimited, is_gzip, is_standard, named};
+use crate::cluster;
 use crate::interrupt::{Interrupt, Interruptible, standard_input};
 use crate::output::{FAILURE, fail, print, tell, transfer_bar};
 use crate::shell::report_open;
@@ -237,7 +238,7 @@ fn run_import(arguments: &ImportArguments, interrupt: &Interrupt) -> Result<Impo
     interrupt.catch().map_err(TransferError::Read)?;
 
     let connection = match &arguments.connect {
-        Some(url) => hblite::connect(url)?,
+        Some(url) => cluster::connect(url)?,
         None => crate::store_files::options().open(&arguments.dir)?,
     };
     report_open(&connection);

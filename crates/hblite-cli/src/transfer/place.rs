@@ -6,16 +6,19 @@ use std::path::Path;
 use hblite::{Connection, TableName};
 use hblite_transfer::TransferError;
 
+use crate::cluster;
 use crate::shell::report_open;
 use crate::store_files;
 
-/// How to treat a missing directory of a store.
+/// How to treat a missing directory of a store, and what is done with an existing one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     /// A store is created there.
     Create,
     /// It is an error.
     Refuse,
+    /// It is an error, and the store is only read: another process may have it open.
+    Read,
 }
 
 /// Whether a place is the address of a cluster.
@@ -26,9 +29,10 @@ pub(crate) fn is_cluster(place: &str) -> bool {
 /// Opens a directory or connects to a cluster.
 pub(crate) fn open(place: &str, missing: Missing) -> Result<Connection, TransferError> {
     let connection = if is_cluster(place) {
-        hblite::connect(place)
+        cluster::connect(place)
     } else {
-        let options = store_files::options().create_if_missing(missing == Missing::Create);
+        let options = store_files::options().with_create_if_missing(missing == Missing::Create);
+        let options = options.with_read_only(missing == Missing::Read);
         options.open(Path::new(place))
     }
     .map_err(|error| at(place, error))?;
@@ -38,7 +42,7 @@ pub(crate) fn open(place: &str, missing: Missing) -> Result<Connection, Transfer
 
 /// Connects to a cluster.
 pub(crate) fn connect(url: &str) -> Result<Connection, String> {
-    hblite::connect(url).map_err(|error| at(url, error).to_string())
+    cluster::connect(url).map_err(|error| at(url, error).to_string())
 }
 
 /// Adds the place to an error, unless the error names it.

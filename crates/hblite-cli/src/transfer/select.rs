@@ -2,6 +2,7 @@
 
 use clap::Args;
 use hblite::bytes::from_string_binary;
+use hblite::descriptor::VERSIONS_ALL;
 use hblite::filter::parse_filter;
 use hblite::{Scan, TimeRange};
 use hblite_transfer::{Columns, TransferError};
@@ -25,7 +26,7 @@ pub(crate) struct Selection {
     limit: Option<u32>,
     /// Versions of each column: a number, or 'all'
     #[arg(long, value_name = "COUNT", default_value = "1", value_parser = versions)]
-    versions: i32,
+    versions: u32,
     /// Includes delete markers and what they hide
     #[arg(long)]
     raw: bool,
@@ -40,11 +41,11 @@ pub(crate) struct Selection {
     filter: Option<String>,
 }
 
-fn versions(text: &str) -> Result<i32, String> {
+fn versions(text: &str) -> Result<u32, String> {
     match text {
-        "all" => Ok(i32::MAX),
+        "all" => Ok(VERSIONS_ALL),
         _ => match text.parse() {
-            Ok(versions) if versions > 0 => Ok(versions),
+            Ok(versions) if (1..=VERSIONS_ALL).contains(&versions) => Ok(versions),
             _ => Err("a number from 1 on, or 'all'".to_owned()),
         },
     }

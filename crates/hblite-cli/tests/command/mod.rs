@@ -1,5 +1,7 @@
 //! Runs the `hblite` command.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 

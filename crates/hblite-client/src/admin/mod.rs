@@ -4,10 +4,12 @@
 //! `hbase.client.operation.timeout` has passed; in that case the procedure continues.
 
 mod namespaces;
+mod operations;
 mod procedure;
 mod regions;
 mod snapshots;
 mod status;
+mod switches;
 mod tables;
 
 use std::sync::Arc;

@@ -23,7 +23,7 @@ impl Admin {
     }
 
     /// Deletes a namespace without tables.
-    pub async fn drop_namespace(&self, name: &str) -> Result<()> {
+    pub async fn delete_namespace(&self, name: &str) -> Result<()> {
         let (nonce_group, nonce) = self.nonce();
         let namespace_name = name.to_owned();
         let request = pb::NamespaceNameRequest { namespace_name, nonce_group, nonce };

@@ -215,7 +215,7 @@ impl Admin {
     }
 
     /// Calls a method of the server that has a region.
-    async fn call_region<M: Message + Default>(
+    pub(super) async fn call_region<M: Message + Default>(
         &self,
         name: &'static str,
         region: &RegionInfo,

@@ -1,5 +1,7 @@
 //! Snapshots.
 
+use std::time::Duration;
+
 use hblite_env::{Clock as _, SystemClock};
 use hblite_model::{
     Error, Exception, FailSafeSnapshot, Result, SnapshotDescription, SnapshotKind, SnapshotOptions,
@@ -27,8 +29,8 @@ impl Admin {
             name: name.to_owned(),
             table: Some(table.to_string()),
             r#type: Some(kind as i32),
-            ttl: options.time_to_live_s.and_then(|seconds| i64::try_from(seconds).ok()),
-            max_file_size: options.max_file_size.and_then(|size| i64::try_from(size).ok()),
+            ttl: options.time_to_live_seconds().and_then(|seconds| i64::try_from(seconds).ok()),
+            max_file_size: options.max_file_size_bytes.and_then(|size| i64::try_from(size).ok()),
             ..pb::SnapshotDescription::default()
         };
         let (nonce_group, nonce) = self.nonce();
@@ -129,11 +131,12 @@ fn described(snapshot: pb::SnapshotDescription) -> Result<SnapshotDescription> {
         name: snapshot.name,
         created_at_ms: snapshot.creation_time.unwrap_or(0),
         kind: kind.and_then(|kind| SnapshotKind::ALL.get(kind).copied()).unwrap_or_default(),
-        time_to_live_s: snapshot
+        time_to_live: snapshot
             .ttl
             .and_then(|seconds| u64::try_from(seconds).ok())
-            .filter(|seconds| *seconds > 0),
-        max_file_size: snapshot
+            .filter(|seconds| *seconds > 0)
+            .map(Duration::from_secs),
+        max_file_size_bytes: snapshot
             .max_file_size
             .and_then(|size| u64::try_from(size).ok())
             .filter(|size| *size > 0),

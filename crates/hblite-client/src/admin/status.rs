@@ -39,11 +39,13 @@ impl Admin {
         for server in &servers {
             let started = server.server.start_code.unwrap_or(0);
             status.opened_at_ms = status.opened_at_ms.max(i64::try_from(started).unwrap_or(0));
+            let heap = u64::from(server.server_load.max_heap_mb.unwrap_or(0)) * MIB;
+            status.memory_max_bytes += heap;
         }
         for loads in self.current_loads(servers).await {
             for load in loads {
                 let memory = u64::from(load.mem_store_size_mb.unwrap_or(0)) * MIB;
-                status.memstore_size_bytes += memory as usize;
+                status.memstore_size_bytes += memory;
                 if let Some(region) = known.remove(load.region_specifier.value.as_ref()) {
                     status.regions.push(region_status(region, &load));
                 }
@@ -89,7 +91,7 @@ impl Admin {
 }
 
 fn region_status(region: RegionInfo, load: &pb::RegionLoad) -> RegionStatus {
-    let count = |count: Option<u32>| count.unwrap_or(0) as usize;
+    let count = |count: Option<u32>| u64::from(count.unwrap_or(0));
     RegionStatus {
         region,
         load: RegionLoad {
@@ -100,6 +102,6 @@ fn region_status(region: RegionInfo, load: &pb::RegionLoad) -> RegionStatus {
         store_count: count(load.stores),
         store_file_count: count(load.storefiles),
         store_file_size_bytes: u64::from(load.storefile_size_mb.unwrap_or(0)) * MIB,
-        memstore_size_bytes: count(load.mem_store_size_mb) * MIB as usize,
+        memstore_size_bytes: count(load.mem_store_size_mb) * MIB,
     }
 }

@@ -28,7 +28,7 @@ impl Admin {
     }
 
     /// Deletes a disabled table with everything in it.
-    pub async fn drop_table(&self, table: &TableName) -> Result<()> {
+    pub async fn delete_table(&self, table: &TableName) -> Result<()> {
         self.change_state("DeleteTable", table).await
     }
 

@@ -108,7 +108,7 @@ impl Locator {
         }
         found.replica(replica).cloned().ok_or_else(|| {
             let region = found.region.encoded_name();
-            CallError::Nowhere(format!("region {region} has no replica {replica}"))
+            Error::do_not_retry(format!("region {region} has no replica {replica}")).into()
         })
     }
 

@@ -9,6 +9,7 @@
 //! contradicts it.
 
 use bytes::Bytes;
+use hblite_wire::greeting::other_protocol;
 use hblite_wire::jute::{Decoder, Encoder, Malformed};
 use hblite_wire::pb;
 use prost::Message;
@@ -28,6 +29,7 @@ const PASSWORD: [u8; 16] = [0; 16];
 const GET_DATA: i32 = 4;
 const CLOSE_SESSION: i32 = -11;
 const NO_NODE: i32 = -101;
+const FATAL: &[u8] = b"FatalConnectionException";
 /// The magic of the data of HBase's nodes.
 const MAGIC: u8 = 0xff;
 const PROTOBUF_MAGIC: &[u8] = b"PBUF";
@@ -160,11 +162,17 @@ impl Conversation<'_> {
         let length = self.stream.read_u32().await;
         let length = length.map_err(|error| self.disconnected(&error))? as usize;
         if length > FRAME_SIZE_MAX {
-            return Err(self.malformed(&format!("an answer of {length} bytes")));
+            let known = other_protocol(&(length as u32).to_be_bytes()).map(str::to_owned);
+            let why = known.unwrap_or_else(|| format!("an answer of {length} bytes"));
+            return Err(self.malformed(&why));
         }
         let mut frame = vec![0; length];
         let read = self.stream.read_exact(&mut frame).await;
         read.map_err(|error| self.disconnected(&error))?;
+        // HBase's answer to what it cannot read.
+        if frame.windows(FATAL.len()).any(|part| part == FATAL) {
+            return Err(self.malformed("it speaks HBase's RPC; use hbase+rpc://"));
+        }
         Ok(frame)
     }
 }

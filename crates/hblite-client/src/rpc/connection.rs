@@ -43,8 +43,9 @@ const JOINED_SIZE_MAX: usize = 64 * 1024;
 const JOINED_CALLERS_MIN: usize = 8;
 /// How a server that speaks only TLS answers: an alert of version 3.
 const TLS_ALERT: [u8; 2] = [21, 3];
-const CLOSED_IN_SILENCE: &str = "the server closed it without an answer, as one does that accepts \
-     only TLS (hbase.client.netty.tls.enabled) or only Kerberos (hbase.security.authentication)";
+const CLOSED_IN_SILENCE: &str = "the server closed it without an answer, as one does that is a \
+     ZooKeeper (use hbase://), or accepts only TLS (hbase.client.netty.tls.enabled) or only \
+     Kerberos (hbase.security.authentication)";
 /// The buffer has at least this much room for a read.
 const READ_SIZE: usize = 16 * 1024;
 /// A buffer for a longer frame grows as the frame arrives; up to this size it has one buffer.

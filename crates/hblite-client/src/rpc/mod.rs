@@ -59,7 +59,7 @@ impl Method {
             (Service::Client, "Scan") => CallKind::Scan,
             (Service::Client, "ExecService") => CallKind::Endpoint,
             (Service::Client, _) => CallKind::Multi,
-            (Service::Admin | Service::Master, _) => CallKind::Admin,
+            (Service::Admin | Service::Master | Service::Hbck, _) => CallKind::Admin,
             (Service::Registry, _) => CallKind::Registry,
         }
     }

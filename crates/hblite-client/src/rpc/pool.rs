@@ -32,6 +32,8 @@ pub(crate) enum Service {
     Admin,
     /// Tables, namespaces, snapshots.
     Master,
+    /// Repairs, which the master makes.
+    Hbck,
     /// Locations of hbase:meta and the master.
     Registry,
 }
@@ -42,6 +44,7 @@ impl Service {
             Self::Client => "ClientService",
             Self::Admin => "AdminService",
             Self::Master => "MasterService",
+            Self::Hbck => "HbckService",
             Self::Registry => "ClientMetaService",
         }
     }

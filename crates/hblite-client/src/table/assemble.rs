@@ -47,7 +47,7 @@ pub(super) struct Assembler {
 impl Assembler {
     pub(super) fn new(scan: &Scan) -> Self {
         let shape = match scan.batch() {
-            Some(cells) => Shape::Batch(cells),
+            Some(cells) => Shape::Batch(cells as usize),
             None if scan.allows_partial_results() => Shape::Part,
             None => Shape::Row,
         };

@@ -24,7 +24,8 @@ pub(super) struct RowLimit {
 
 impl RowLimit {
     pub(super) fn new(scan: &Scan) -> Self {
-        Self { left: scan.limit().map(i64::from), batch: scan.batch(), rows: 0, open_row: None }
+        let batch = scan.batch().map(|cells| cells as usize);
+        Self { left: scan.limit().map(i64::from), batch, rows: 0, open_row: None }
     }
 
     /// The rows to request; `None` for all.

@@ -35,7 +35,7 @@ pub(super) fn overview(state: &State) -> Answer {
         "tables": user_tables,
         "regions": status.regions.len(),
         "memstore_bytes": status.memstore_size_bytes,
-        "store_files": sum(|region| region.store_file_count as u64),
+        "store_files": sum(|region| region.store_file_count),
         "store_file_bytes": sum(|region| region.store_file_size_bytes),
         "flushes": sum(|region| region.load.flushes),
         "compactions": sum(|region| region.load.compactions),
@@ -78,7 +78,7 @@ fn servers(
         let Some(server) = state.source.server_of(&region.region) else { continue };
         let Some(sum) = sums.get_mut(server) else { continue };
         sum.0 += 1;
-        sum.1 += region.memstore_size_bytes as u64;
+        sum.1 += region.memstore_size_bytes;
         sum.2 += region.store_file_size_bytes;
         sum.3.add(recent.get(region.region.encoded_name()).unwrap_or(&Load::default()));
     }

@@ -19,7 +19,7 @@ use crate::state::State;
 const ROWS_MAX: u32 = 500;
 const ROWS_DEFAULT: u32 = 50;
 /// Versions of a column.
-const VERSIONS_MAX: i32 = 1_000;
+const VERSIONS_MAX: u32 = 1_000;
 /// Cells of a row.
 const CELLS_MAX: usize = 200;
 /// Bytes of a value.
@@ -66,14 +66,7 @@ fn scan(query: &Query) -> Result<Scan, Failure> {
     let mut scan = Scan::new().with_versions(versions).with_size_max_bytes(STEP_BYTES);
     scan = scan.with_reversed(query.is_set("reversed"));
     if let Some(prefix) = query.text("prefix") {
-        let prefix = from_string_binary(prefix);
-        scan = match query.is_set("reversed") {
-            // A reverse scan begins at its greatest row.
-            true => scan
-                .with_start_row(hblite::bytes::next_after_prefix(&prefix))
-                .with_stop_row_inclusive(prefix),
-            false => scan.with_prefix(prefix),
-        };
+        scan = scan.with_prefix(from_string_binary(prefix));
     }
     if let Some(start) = query.text("start") {
         let start = from_string_binary(start);
@@ -102,7 +95,7 @@ fn scan(query: &Query) -> Result<Scan, Failure> {
             scan.with_filter(filter)
         }
         // Parts of a wide row are enough; a filter may have to see all of it.
-        None => scan.with_batch(CELLS_MAX),
+        None => scan.with_batch(CELLS_MAX as u32),
     })
 }
 

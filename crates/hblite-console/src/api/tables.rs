@@ -37,8 +37,8 @@ pub(super) fn tables(state: &State) -> Answer {
     for region in &status.regions {
         let sum = sums.entry(region.region.table()).or_default();
         sum.regions += 1;
-        sum.memstore_bytes += region.memstore_size_bytes as u64;
-        sum.store_files += region.store_file_count as u64;
+        sum.memstore_bytes += region.memstore_size_bytes;
+        sum.store_files += region.store_file_count;
         sum.store_file_bytes += region.store_file_size_bytes;
         sum.reads += region.load.read_requests;
         sum.writes += region.load.write_requests;

@@ -38,16 +38,16 @@ pub(crate) use self::target::{Target, check_free};
 /// Copies the closed store in `dir` to the new directory `to`.
 ///
 /// # Errors
-/// `NotFound` if there is no store; `Io` if another process has it open (the message names it) or
-/// the file system fails; `AlreadyExists` if `to` is not an empty directory; `CorruptHFile` with
-/// the offset for a damaged store file; `IllegalArgument` if `to` is within the store. In these
-/// cases, `to` does not exist, or is unchanged.
+/// `NotFound` if there is no store; `Locked` if another process has it open (the message names
+/// it); `Io` if the file system fails; `AlreadyExists` if `to` is not an empty directory;
+/// `CorruptHFile` with the offset for a damaged store file; `IllegalArgument` if `to` is within the
+/// store. In these cases, `to` does not exist, or is unchanged.
 pub fn backup(env: &Env, dir: &Path, to: &Path) -> Result<BackupReport> {
     let layout = Layout::new(dir);
     let tolerance = Tolerance { rewind: true, ..Tolerance::default() };
     let place = layout::recognize(env.fs.as_ref(), &layout, tolerance)?;
     let layout = layout.with_store_id(place.require_store(dir)?);
-    let _lock = layout.lock(env)?;
+    let _lock = layout.lock_if_possible(env)?;
     // The store is what the rewind makes of it; an open would begin with this, too.
     layout.finish_rewind(env.fs.as_ref())?;
     let target = Target::begin(env, dir, to)?;

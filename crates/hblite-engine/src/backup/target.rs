@@ -1,13 +1,13 @@
 //! The directory in which a backup is made, until it is renamed to the target.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_env::sync::Mutex;
 use hblite_env::time::Instant;
-use hblite_env::{Env, FileLock, FileSystem};
+use hblite_env::{Env, FileIdentity, FileLock, FileSystem};
 use hblite_hfile::HFileReader;
 use hblite_model::{BackupReport, Error, Exception, Result};
 
@@ -35,7 +35,7 @@ pub(crate) struct Target {
     to: PathBuf,
     made: Mutex<Made>,
     began: Instant,
-    /// `None` after the end.
+    is_finished: bool,
     lock: Option<Box<dyn FileLock>>,
 }
 
@@ -45,6 +45,8 @@ struct Made {
     /// Directories.
     dirs: BTreeSet<PathBuf>,
     unverified: Vec<Unverified>,
+    /// The copies of files that have several names.
+    copies: HashMap<FileIdentity, Arc<Mutex<Option<PathBuf>>>>,
     report: BackupReport,
 }
 
@@ -76,7 +78,7 @@ impl Target {
         check_free(env.fs.as_ref(), to)?;
         unfinished::check_own(env.fs.as_ref(), &partial)?;
         partial.create_root(env.fs.as_ref())?;
-        let lock = partial.lock(env)?;
+        let lock = partial.lock_if_possible(env)?;
         let dirs = BTreeSet::from([partial.root().to_path_buf()]);
         let made = Made { dirs, ..Made::default() };
         let target = Self {
@@ -86,7 +88,8 @@ impl Target {
             partial,
             to: to.to_path_buf(),
             began,
-            lock: Some(lock),
+            is_finished: false,
+            lock,
         };
         unfinished::begin(env.fs.as_ref(), &target.partial)?;
         Ok(target)
@@ -211,7 +214,7 @@ impl Target {
             }
             // Another file system, too many links, no links at all: the reasons are many.
             Err(_) => {
-                fs.copy(path, &copy).map_err(|error| Error::io("cannot copy", path, error))?;
+                self.copy(path, &copy)?;
                 false
             }
         };
@@ -222,6 +225,25 @@ impl Target {
         report.files_copied += u64::from(!is_linked);
         report.bytes += length;
         Ok(copy)
+    }
+
+    /// Copies a file. Names of one file, such as those in a region and in snapshots, are names of
+    /// one file in the copy as well.
+    fn copy(&self, from: &Path, to: &Path) -> Result<()> {
+        let fs = self.env.fs.as_ref();
+        let io = |error| Error::io("cannot copy", from, error);
+        let Some(identity) = fs.identity(from).map_err(io)? else {
+            return fs.copy(from, to).map_err(io);
+        };
+        let copied = Arc::clone(self.made.lock().copies.entry(identity).or_default());
+        // Held while the first name is copied, for others that copy the same file.
+        let mut copied = copied.lock();
+        let is_linked = copied.as_ref().is_some_and(|first| fs.hard_link(first, to).is_ok());
+        if !is_linked {
+            fs.copy(from, to).map_err(io)?;
+            *copied = Some(to.to_path_buf());
+        }
+        Ok(())
     }
 
     /// Adds the file that says which segments belong to the log.
@@ -269,7 +291,7 @@ impl Target {
             fs.sync_dir(dir).map_err(|error| Error::io("cannot sync directory", dir, error))
         })?;
         fs.rename(&from, &self.to).map_err(|error| Error::io("cannot make", &self.to, error))?;
-        self.lock = None;
+        (self.is_finished, self.lock) = (true, None);
         let parent = self.to.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
         fs.sync_dir(parent).map_err(|error| Error::io("cannot sync directory", parent, error))?;
@@ -280,10 +302,10 @@ impl Target {
 
 impl Drop for Target {
     fn drop(&mut self) {
-        if let Some(lock) = self.lock.take() {
+        if !self.is_finished {
             // What cannot be removed now is removed by the next backup to this target.
             let _ = self.env.fs.remove_dir_all(self.partial.root());
-            drop(lock);
+            self.lock = None;
         }
     }
 }
@@ -304,7 +326,11 @@ pub(crate) fn check_free(fs: &dyn FileSystem, to: &Path) -> Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Ok(entries) if entries.is_empty() => Ok(()),
         Ok(_) => {
-            let message = format!("{} is there already and not empty", to.display());
+            let message = format!(
+                "{} is there already and not empty: name a new directory, such as {}",
+                to.display(),
+                to.join("hblite-data").display()
+            );
             Err(Error::new(Exception::Io, message)
                 .with_kind(hblite_model::ErrorKind::AlreadyExists))
         }
@@ -323,8 +349,7 @@ fn check_place(fs: &dyn FileSystem, source: &Path, to: &Path) -> Result<()> {
 
 /// The path from the root on, without `.`, `..` and symbolic links. It need not exist.
 fn resolved(fs: &dyn FileSystem, path: &Path) -> Result<PathBuf> {
-    let path =
-        std::path::absolute(path).map_err(|error| Error::io("cannot resolve", path, error))?;
+    let path = fs.absolute(path).map_err(|error| Error::io("cannot resolve", path, error))?;
     let real = path.ancestors().find_map(|there| {
         let below = path.strip_prefix(there).ok()?;
         Some(fs.real_path(there).ok()?.join(below))

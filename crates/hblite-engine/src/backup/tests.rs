@@ -185,7 +185,8 @@ fn what_is_there_is_not_replaced() {
     };
     world.fs.create_dir_all(Path::new(TO)).unwrap();
     world.fs.create(Path::new("/backups/monday/mine")).unwrap();
-    let message = "/backups/monday is there already and not empty";
+    let message = "/backups/monday is there already and not empty: name a new directory, such as \
+                   /backups/monday/hblite-data";
     assert_eq!(refused(TO), (Exception::Io, message.to_owned()));
     assert_eq!(refused("/backups/monday/mine").0, Exception::Io);
     assert_eq!(refused("/").0, Exception::IllegalArgument);

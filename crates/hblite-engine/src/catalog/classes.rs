@@ -1,8 +1,9 @@
 //! Classes of HBase's servers that a table names: coprocessors, store engines, compaction policies.
 //!
-//! There is no JVM to load them. Classes whose work hblite does itself are accepted. Every other
-//! class is refused the way HBase refuses a missing one, so that no table seems to have an
-//! observer, or an engine, that does not run.
+//! There is no JVM to load them. Classes whose work hblite does itself are accepted, and so are
+//! HBase's store engines: they decide how files are arranged, and never change an answer. Every
+//! other class is refused the way HBase refuses a missing one, so that no table seems to have an
+//! observer that does not run.
 
 use hblite_model::{ColumnFamilyDescriptor, Coprocessor, TableDescriptor};
 
@@ -12,7 +13,12 @@ const ENDPOINTS: [&str; 2] = [
     "org.apache.hadoop.hbase.coprocessor.MultiRowMutationEndpoint",
 ];
 const STORE_ENGINE: &str = "hbase.hstore.engine.class";
-const DEFAULT_STORE_ENGINE: &str = "org.apache.hadoop.hbase.regionserver.DefaultStoreEngine";
+const STORE_ENGINES: [&str; 4] = [
+    "org.apache.hadoop.hbase.regionserver.DefaultStoreEngine",
+    "org.apache.hadoop.hbase.regionserver.StripeStoreEngine",
+    "org.apache.hadoop.hbase.regionserver.DateTieredStoreEngine",
+    "org.apache.hadoop.hbase.mob.MobStoreEngine",
+];
 const COMPACTION_POLICY: &str = "hbase.hstore.defaultengine.compactionpolicy.class";
 const FIFO_POLICY: &str = "org.apache.hadoop.hbase.regionserver.compactions.FIFOCompactionPolicy";
 const BLOCKING_FILES: &str = "hbase.hstore.blockingStoreFiles";
@@ -23,7 +29,7 @@ const BLOCKING_FILES_OF_FIFO_MIN: i64 = 1000;
 pub(super) fn loading_problem(table: &TableDescriptor) -> Option<String> {
     coprocessor_problem(table).or_else(|| {
         let engine_of = |family| table.setting_of_family(family, STORE_ENGINE);
-        let is_missing = |class: &&str| *class != DEFAULT_STORE_ENGINE;
+        let is_missing = |class: &&str| !STORE_ENGINES.contains(class);
         let class = table.families().filter_map(engine_of).find(is_missing)?;
         Some(format!("Unable to load configured store engine '{class}'"))
     })
@@ -65,16 +71,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn engines_that_do_not_run_are_refused() {
+    fn engines_of_hbase_are_accepted_and_others_refused() {
         let family = ColumnFamilyDescriptor::new("f");
         let mut table = TableDescriptor::new("t".parse().unwrap()).with_family(family);
         assert_eq!(loading_problem(&table), None);
-        table.set_attribute(STORE_ENGINE, DEFAULT_STORE_ENGINE).unwrap();
-        assert_eq!(loading_problem(&table), None);
-        let stripes = "org.apache.hadoop.hbase.regionserver.StripeStoreEngine";
-        table.set_attribute(STORE_ENGINE, stripes).unwrap();
-        let expected = format!("Unable to load configured store engine '{stripes}'");
-        assert_eq!(loading_problem(&table), Some(expected));
+        for engine in STORE_ENGINES {
+            table.set_attribute(STORE_ENGINE, engine).unwrap();
+            assert_eq!(loading_problem(&table), None, "{engine}");
+        }
+        table.set_attribute(STORE_ENGINE, "com.example.Engine").unwrap();
+        let expected = "Unable to load configured store engine 'com.example.Engine'";
+        assert_eq!(loading_problem(&table).as_deref(), Some(expected));
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl Catalog {
         let clock = Arc::clone(&context.env.clock);
         Ok(Self {
             context: Arc::clone(context),
-            meta: MetaTables::new(meta, namespace, clock),
+            meta: MetaTables::of(context, meta, namespace, clock),
             server: original.server.clone(),
             tables: RwLock::new(tables),
             regions: RwLock::new(regions),

@@ -34,6 +34,7 @@ impl Procedures<'_> {
         for family in table.families() {
             family.check_name()?;
         }
+        sanity::check_size(table, split_keys.len() + 1, &self.context.options)?;
         let split_keys = checked_split_keys(split_keys)?;
         let _procedure = self.begin_procedure()?;
         self.namespace(name.namespace())?;
@@ -120,7 +121,8 @@ impl Procedures<'_> {
             [put].into_iter().chain(others)
         });
         let state = meta::put_table_state(descriptor.name(), TableState::Enabled, timestamp);
-        let mutations: Vec<_> = deletes.chain(puts).chain([state]).collect();
+        let manifests = meta::put_manifests(rows, timestamp);
+        let mutations: Vec<_> = deletes.chain(puts).chain(manifests).chain([state]).collect();
         self.meta.write(&mutations)
     }
 }

@@ -34,7 +34,7 @@ use crate::context::EngineContext;
 use crate::files::sync_dir;
 use crate::parallel;
 use crate::region::Region;
-use crate::store::hfile_link;
+use crate::store::{hfile_link, manifest};
 
 impl Catalog {
     /// Opens the region of hbase:meta. The caller replays the log into it.
@@ -42,7 +42,12 @@ impl Catalog {
     /// # Errors
     /// `Io`, `CorruptHFile`.
     pub(crate) fn open_meta(context: &Arc<EngineContext>) -> Result<Arc<Region>> {
-        let row = RegionRow::new(RegionInfo::meta(), 0);
+        let mut row = RegionRow::new(RegionInfo::meta(), 0);
+        if context.layout.is_catalog_listed() {
+            // The marker does not say what it has recorded. HBase never empties hbase:meta.
+            let dir = context.layout.region_dir(&row.info);
+            row.manifest = Some(manifest::opened_by_hbase(context.env.fs.as_ref(), &dir)?);
+        }
         open_built_in(context, &row, meta::meta_descriptor())
     }
 
@@ -64,21 +69,33 @@ impl Catalog {
         }
         let mut renames = Vec::new();
         let mut replicas = replicas::Named::new();
+        let mut namespace_row = namespace_row();
+        let namespace_key = namespace_row.info.region_name();
+        let mut snapshots = snapshot::Named::new();
         let mut tables = read_rows(&meta_region, |row| {
             renames.extend(meta::rename_server(row, &server));
             replicas::note(row, &mut replicas);
+            if row.row() == namespace_key {
+                namespace_row.manifest = meta::manifest_of(row);
+                snapshots = snapshot::named([row]);
+            }
         })?;
         let namespace_table = TableName::namespace_table();
         let (_, rows) =
             tables.remove(&namespace_table).unwrap_or_else(|| (TableState::Enabled, Vec::new()));
         let is_known = !rows.is_empty();
-        let namespace_row = rows.into_iter().next().unwrap_or_else(namespace_row);
+        let namespace_row = rows.into_iter().next().unwrap_or(namespace_row);
         let namespace_region =
             open_built_in(context, &namespace_row, meta::namespace_descriptor())?;
         let clock = Arc::clone(&context.env.clock);
         let mut catalog = Self {
             context: Arc::clone(context),
-            meta: MetaTables::new(Arc::clone(&meta_region), Arc::clone(&namespace_region), clock),
+            meta: MetaTables::of(
+                context,
+                Arc::clone(&meta_region),
+                Arc::clone(&namespace_region),
+                clock,
+            ),
             server,
             tables: RwLock::default(),
             regions: RwLock::default(),
@@ -104,23 +121,32 @@ impl Catalog {
         }
         catalog.rename_servers(&renames)?;
         catalog.settle_replicas(&replicas)?;
-        let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
-        layout.take_moved_out_of_archive(fs)?;
-        catalog.open_report = orphans::retire(&catalog)?;
+        catalog.settle_named_snapshots(&snapshots)?;
+        catalog.open_report = catalog.clean_up()?;
         catalog.open_report.rebuilt = rebuild.map(|plan| plan.report);
-        layout.remove_own_leftovers(fs)?;
-        catalog.open_report.set_aside = layout.moved_dirs(fs)?;
-        let moved = std::mem::take(&mut catalog.open_report.moved);
-        let is_old = |dir: &PathBuf| !moved.iter().any(|moved| moved.to.starts_with(dir));
-        catalog.open_report.set_aside.retain(is_old);
-        catalog.open_report.moved = moved;
         Ok(catalog)
+    }
+
+    /// Removes or sets aside what hbase:meta does not name.
+    fn clean_up(&self) -> Result<OpenReport> {
+        let context = &self.context;
+        let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
+        let taken = layout.take_moved_out_of_archive(fs);
+        context.note_if_left(&layout.archive_dir(), taken);
+        let mut report = orphans::retire(self)?;
+        context.note_if_left(layout.root(), layout.remove_own_leftovers(fs));
+        report.set_aside = layout.moved_dirs(fs)?;
+        let moved = &report.moved;
+        let is_old = |dir: &PathBuf| !moved.iter().any(|moved| moved.to.starts_with(dir));
+        report.set_aside.retain(is_old);
+        Ok(report)
     }
 
     fn load_tables(&self, tables: TableRows) -> Result<()> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let mut opening = Vec::new();
         let mut loaded = Vec::new();
+        let being_emptied = layout.being_emptied(fs)?;
         for (name, (state, rows)) in tables {
             snapshot::settle(fs, layout, &name, &rows)?;
             let dir = layout.table_descriptor_dir(&name);
@@ -130,7 +156,10 @@ impl Catalog {
             })?;
             let descriptor = Arc::new(descriptor);
             for row in rows.iter().filter(|row| !row.info.is_split) {
-                let has_directory = self.has_directory(&row.info)?;
+                let has_directory = match being_emptied.contains(row.info.encoded_name()) {
+                    true => self.finish_emptying(&row.info).map(|()| false),
+                    false => self.has_directory(&row.info),
+                }?;
                 region_info_file::ensure(fs, layout, &row.info)?;
                 if !has_directory {
                     sync_dir(fs, &layout.table_dir(&name))?;
@@ -139,6 +168,7 @@ impl Catalog {
                     opening.push((row.clone(), Arc::clone(&descriptor)));
                     continue;
                 }
+                self.check_manifest(row, &descriptor)?;
                 // A link points to a file that its own table may drop before this one is enabled.
                 for family in descriptor.families() {
                     let dir = layout.family_dir(&row.info, family.name());
@@ -192,6 +222,23 @@ impl Catalog {
              open with salvage, which opens the region without the files that it had"
         );
         Err(Error::corrupt(Exception::CorruptHFile, &dir, 0, what))
+    }
+
+    fn finish_emptying(&self, info: &RegionInfo) -> Result<()> {
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        let retired = layout.finish_emptying(fs, info)?;
+        self.context.note_retired(&layout.region_dir(info), &retired);
+        Ok(())
+    }
+
+    /// Refuses a region of a disabled table that has lost its manifest. A salvage writes it again.
+    fn check_manifest(&self, row: &RegionRow, descriptor: &Arc<TableDescriptor>) -> Result<()> {
+        let (fs, dir) = (self.context.env.fs.as_ref(), self.context.layout.region_dir(&row.info));
+        let found = manifest::opened_by_hbase(fs, &dir)?;
+        if !manifest::is_lost(fs, &dir, row.manifest, found)? {
+            return Ok(());
+        }
+        open_region(&self.context, row, descriptor)?.discard()
     }
 
     /// Writes the rows of hbase:namespace's own region, in memory.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | a file of hbase:meta is damaged (only a salvage gets this far) | its rows |
 //! | the marker says that hbase:meta has had files, and a family has none | its files |
+//! | the marker says that hbase:meta has a manifest, and it has none | its files |
 //! | hbase:meta names no table, but a table that it never knew has cells | its rows |
 //! | the log has entries of a region that hbase:meta never knew, which has a directory | its rows |
 //! | the same for any region, and hbase:meta names no table | its rows |
@@ -18,7 +19,8 @@ use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
 
 use super::orphans;
 use super::survey::CatalogSurvey;
-use crate::layout::Layout;
+use crate::layout::{Layout, MANIFEST_FILE, Marker};
+use crate::store::manifest::{self, Recorded};
 use crate::wal::ReplayReport;
 
 /// Descriptions of what hbase:meta has lost, one for each sign of it; none in a sound store.
@@ -28,15 +30,22 @@ use crate::wal::ReplayReport;
 pub(crate) fn find(
     fs: &dyn FileSystem,
     layout: &Layout,
-    had_files: bool,
+    marker: Marker,
     survey: &CatalogSurvey,
     log: &ReplayReport,
 ) -> Result<Vec<String>> {
     let damaged = survey.unreadable.iter();
     let mut losses: Vec<String> =
         damaged.map(|(path, what)| format!("{}: {what}", path.display())).collect();
-    if had_files && let Some(family) = survey.family_without_files {
+    if marker.catalog_has_files
+        && let Some(family) = survey.family_without_files
+    {
         losses.push(format!("hbase:meta had store files, and its family {family} has none"));
+    }
+    let meta_dir = layout.region_dir(&RegionInfo::meta());
+    let is_listed = marker.is_catalog_listed.then(Recorded::default);
+    if manifest::is_lost(fs, &meta_dir, is_listed, None)? {
+        losses.push(format!("{}: {}", meta_dir.join(MANIFEST_FILE).display(), manifest::LOST));
     }
     if survey.has_forgotten {
         return Ok(losses);
@@ -74,8 +83,8 @@ pub(crate) fn refusal(layout: &Layout, losses: &[String]) -> Error {
     };
     let what = format!(
         "{first}{more}. Nothing was changed. Restore the directory from a backup; without one, \
-         open with --salvage (Options::salvage), which rebuilds hbase:meta from the files of the \
-         tables"
+         open with --salvage (Options::with_salvage), which rebuilds hbase:meta from the files of \
+         the tables"
     );
     Error::corrupt(Exception::CorruptHFile, &layout.table_dir(&TableName::meta()), 0, what)
 }

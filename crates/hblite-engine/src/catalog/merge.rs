@@ -14,10 +14,13 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use hblite_model::{Error, Exception, MergeKind, RegionInfo, Result, TableDescriptor, TableName};
+use hblite_model::{
+    Error, Exception, MergeKind, RegionInfo, Result, Switch, TableDescriptor, TableName,
+};
 
 use super::meta::{self, RegionRow};
 use super::procedures::discard;
+use super::split::manifests_of;
 use super::table::TableEntry;
 use super::{Procedures, encoded_part, replicas};
 use crate::region::{Region, split};
@@ -37,6 +40,10 @@ impl Procedures<'_> {
             return Err(Error::illegal_argument(message));
         }
         let (table, infos) = self.find_all(names)?;
+        self.context.switches.check(Switch::Merge, || {
+            let names: Vec<&str> = infos.iter().map(RegionInfo::encoded_name).collect();
+            format!("Merge of [{}] failed because merge switch is off", names.join(", "))
+        })?;
         let _procedure = self.begin_procedure()?;
         let entry = self.entry(&table)?;
         check_merge(&entry.descriptor, &infos, kind == MergeKind::Forced)?;
@@ -108,9 +115,12 @@ impl Procedures<'_> {
             );
             let replicas = 1..entry.descriptor.region_replication();
             let others = replicas::put_open(&merged, replicas, &self.server, timestamp);
-            self.meta.write(&deletes.chain([put]).chain(others).collect::<Vec<_>>())
+            let manifests = manifests_of(&regions, timestamp);
+            let mutations = deletes.chain([put]).chain(others).chain(manifests);
+            self.meta.write(&mutations.collect::<Vec<_>>())
         });
         committed.inspect_err(|_| discard(&regions))?;
+        regions.iter().for_each(|region| region.files().note_named());
         let mut rows = entry.rows.clone();
         rows.retain(|row| !merged.merge_parents.contains(&row.info));
         rows.push(merged);

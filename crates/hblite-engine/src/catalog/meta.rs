@@ -11,11 +11,20 @@
 //!                      info:splitA, splitB    "PBUF" RegionInfo: daughters, until the parent goes
 //!                      info:server_0001, …    of replicas: see `replicas`
 //!                      info:merge0000, …      "PBUF" RegionInfo: parents, until they go
+//!                      info:hblite.manifest   the region has a manifest: see below
+//!                      info:hblite.snapshot.… of hbase:namespace: there is such a snapshot
 //!   row: table name    table:state            TableState { 1 state }
 //!   row: namespace     ns:d                   of HBase 3: see `namespace_family`
 //! hbase:namespace
 //!   row: namespace     info:d                 NamespaceDescriptor { 1 name, 2 configuration }
 //! ```
+//!
+//! HBase ignores the columns that begin with `hblite`. `info:hblite.manifest` is written once the
+//! first manifest of the region is durable, so that a region without one has lost it. Its value is
+//! the number of the `.seqid` file that the manifest has recorded (u64), or empty; see
+//! `store/manifest.rs`. `info:hblite.snapshot.<name>` has the number of the `.seqid` file of
+//! hbase:meta's region; see `snapshot/named.rs`. The row of hbase:namespace may consist of such
+//! cells alone.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -30,6 +39,7 @@ use hblite_model::{
 
 use super::descriptor_file::decode_pair;
 use super::region_info_file;
+use crate::store::manifest::Recorded;
 
 pub(crate) const INFO: &str = "info";
 pub(crate) const TABLE: &str = "table";
@@ -46,6 +56,7 @@ pub(super) const OPEN_SEQUENCE_NUMBER: &str = "seqnumDuringOpen";
 const SPLIT_A: &str = "splitA";
 const SPLIT_B: &str = "splitB";
 const MERGE_PREFIX: &str = "merge";
+const MANIFEST: &str = "hblite.manifest";
 const NAMESPACE_DESCRIPTOR: &str = "d";
 
 /// Versions and block size of the catalog's families.
@@ -87,12 +98,25 @@ pub(crate) struct RegionRow {
     pub(crate) daughters: Vec<RegionInfo>,
     /// For a merged region: the regions that it was merged from and still reads.
     pub(crate) merge_parents: Vec<RegionInfo>,
+    /// What the region's manifest has recorded, if it must have one.
+    pub(crate) manifest: Option<Recorded>,
 }
 
 impl RegionRow {
     /// A region without parents or daughters, whose log counts from this id on.
     pub(crate) fn new(info: RegionInfo, open_sequence_number: u64) -> Self {
-        Self { info, open_sequence_number, daughters: Vec::new(), merge_parents: Vec::new() }
+        Self {
+            info,
+            open_sequence_number,
+            daughters: Vec::new(),
+            merge_parents: Vec::new(),
+            manifest: None,
+        }
+    }
+
+    /// The same region, whose manifest is durable and from before any HBase had the region.
+    pub(super) fn with_new_manifest(self) -> Self {
+        Self { manifest: Some(Recorded::default()), ..self }
     }
 }
 
@@ -160,7 +184,8 @@ fn open_region(
     open_sequence_number: u64,
     timestamp: i64,
 ) -> Put {
-    Put::at(info.region_name(), timestamp)
+    Put::new(info.region_name())
+        .with_timestamp(timestamp)
         .add(INFO, REGION_INFO, region_info_file::encode(info))
         .add(INFO, STATE, "OPEN")
         .add(INFO, SERVER, format!("{}:{}", server.host, server.port))
@@ -186,7 +211,11 @@ pub(super) struct ServerRename {
 
 impl ServerRename {
     pub(super) fn put(&self, server: &ServerName, timestamp: i64) -> Mutation {
-        let put = Put::at(&self.row, timestamp).add(INFO, SERVER_NAME, server.to_string());
+        let put = Put::new(&self.row).with_timestamp(timestamp).add(
+            INFO,
+            SERVER_NAME,
+            server.to_string(),
+        );
         if !self.is_located {
             return put.into();
         }
@@ -202,7 +231,8 @@ pub(super) fn put_closed_region(
     open_sequence_number: u64,
     timestamp: i64,
 ) -> Mutation {
-    Put::at(info.region_name(), timestamp)
+    Put::new(info.region_name())
+        .with_timestamp(timestamp)
         .add(INFO, STATE, "CLOSED")
         .add(INFO, OPEN_SEQUENCE_NUMBER, open_sequence_number.to_be_bytes())
         .into()
@@ -215,7 +245,8 @@ pub(super) fn put_open_sequence_number(
     open_sequence_number: u64,
     timestamp: i64,
 ) -> Mutation {
-    Put::at(info.region_name(), timestamp)
+    Put::new(info.region_name())
+        .with_timestamp(timestamp)
         .add(INFO, OPEN_SEQUENCE_NUMBER, open_sequence_number.to_be_bytes())
         .into()
 }
@@ -229,7 +260,8 @@ pub(super) fn put_split_parent(
     let mut parent = parent.clone();
     parent.is_offline = true;
     parent.is_split = true;
-    Put::at(parent.region_name(), timestamp)
+    Put::new(parent.region_name())
+        .with_timestamp(timestamp)
         .add(INFO, REGION_INFO, region_info_file::encode(&parent))
         .add(INFO, STATE, "CLOSED")
         .add(INFO, SPLIT_A, region_info_file::encode(daughters[0]))
@@ -256,26 +288,62 @@ fn merge_qualifier(index: usize) -> String {
     format!("{MERGE_PREFIX}{index:04}")
 }
 
+/// Puts that a region has a manifest, which has recorded this.
+pub(super) fn put_manifest(info: &RegionInfo, recorded: Recorded, timestamp: i64) -> Mutation {
+    Put::new(info.region_name())
+        .with_timestamp(timestamp)
+        .add(INFO, MANIFEST, encode_recorded(recorded))
+        .into()
+}
+
+/// Puts that these regions have manifests, as far as their rows say so.
+pub(super) fn put_manifests<'r>(
+    rows: impl IntoIterator<Item = &'r RegionRow>,
+    timestamp: i64,
+) -> impl Iterator<Item = Mutation> {
+    rows.into_iter().filter_map(move |row| {
+        row.manifest.map(|recorded| put_manifest(&row.info, recorded, timestamp))
+    })
+}
+
+/// Removes that a region has a manifest.
+pub(super) fn delete_manifest(info: &RegionInfo, timestamp: i64) -> Mutation {
+    Delete::new(info.region_name()).with_timestamp(timestamp).columns(INFO, MANIFEST).into()
+}
+
+/// What the row of a region says about its manifest.
+pub(crate) fn manifest_of(row: &RowResult) -> Option<Recorded> {
+    row.value(INFO, MANIFEST).map(decode_recorded)
+}
+
+pub(super) fn encode_recorded(recorded: Recorded) -> Vec<u8> {
+    recorded.map(|number| number.to_be_bytes().to_vec()).unwrap_or_default()
+}
+
+pub(super) fn decode_recorded(value: &[u8]) -> Recorded {
+    Some(u64::from_be_bytes(value.try_into().ok()?))
+}
+
 /// Removes the parents of a merged region.
 pub(super) fn delete_merge_parents(info: &RegionInfo, count: usize, timestamp: i64) -> Mutation {
-    let delete = Delete::at(info.region_name(), timestamp);
+    let delete = Delete::new(info.region_name()).with_timestamp(timestamp);
     (0..count).fold(delete, |delete, index| delete.columns(INFO, merge_qualifier(index))).into()
 }
 
 /// Removes a region.
 pub(super) fn delete_region(info: &RegionInfo, timestamp: i64) -> Mutation {
-    Delete::at(info.region_name(), timestamp).family(INFO).into()
+    Delete::new(info.region_name()).with_timestamp(timestamp).family(INFO).into()
 }
 
 /// Puts the state of a table.
 pub(super) fn put_table_state(table: &TableName, state: TableState, timestamp: i64) -> Mutation {
     let message = MessageWriter::new().number(1, state.code()).finish();
-    Put::at(table.to_string(), timestamp).add(TABLE, STATE, message).into()
+    Put::new(table.to_string()).with_timestamp(timestamp).add(TABLE, STATE, message).into()
 }
 
 /// Removes a table.
 pub(super) fn delete_table_state(table: &TableName, timestamp: i64) -> Mutation {
-    Delete::at(table.to_string(), timestamp).columns(TABLE, STATE).into()
+    Delete::new(table.to_string()).with_timestamp(timestamp).columns(TABLE, STATE).into()
 }
 
 /// Puts a namespace, in hbase:namespace.
@@ -284,17 +352,20 @@ pub(super) fn put_namespace(namespace: &NamespaceDescriptor, timestamp: i64) -> 
     for (key, value) in &namespace.properties {
         message = message.bytes(2, MessageWriter::new().bytes(1, key).bytes(2, value).finish());
     }
-    Put::at(&namespace.name, timestamp).add(INFO, NAMESPACE_DESCRIPTOR, message.finish()).into()
+    Put::new(&namespace.name)
+        .with_timestamp(timestamp)
+        .add(INFO, NAMESPACE_DESCRIPTOR, message.finish())
+        .into()
 }
 
 /// Removes a namespace, in hbase:namespace.
 pub(super) fn delete_namespace(name: &str, timestamp: i64) -> Mutation {
-    Delete::at(name, timestamp).family(INFO).into()
+    Delete::new(name).with_timestamp(timestamp).family(INFO).into()
 }
 
 /// Removes a namespace, in hbase:meta.
 pub(super) fn empty_namespace_family(name: &str, timestamp: i64) -> Mutation {
-    Delete::at(name, timestamp).family(NAMESPACES).into()
+    Delete::new(name).with_timestamp(timestamp).family(NAMESPACES).into()
 }
 
 /// What a row of hbase:meta is about: the encoded name of a region, or the name of a table.
@@ -361,7 +432,8 @@ fn parse_region(row: &RowResult) -> Result<RegionRow> {
         .filter(|cell| cell.qualifier().starts_with(MERGE_PREFIX.as_bytes()))
         .map(|cell| region_info_file::decode(cell.value()))
         .collect::<Result<_>>()?;
-    Ok(RegionRow { info, open_sequence_number, daughters, merge_parents })
+    let manifest = manifest_of(row);
+    Ok(RegionRow { info, open_sequence_number, daughters, merge_parents, manifest })
 }
 
 /// The namespace in a row of hbase:namespace (family `info`) or hbase:meta (family `ns`); `None` if
@@ -430,6 +502,7 @@ mod tests {
             open_sequence_number: 7,
             daughters: Vec::new(),
             merge_parents: Vec::new(),
+            manifest: None,
         };
         assert_eq!(parse(&row).unwrap(), MetaRow::Region(expected));
     }
@@ -437,7 +510,7 @@ mod tests {
     #[test]
     fn a_region_under_the_row_key_of_another_is_refused() {
         let (info, other) = (region(b"a", b"b"), region(b"b", b"c"));
-        let put = Put::at(other.region_name(), 5);
+        let put = Put::new(other.region_name()).with_timestamp(5);
         let put = put.add(INFO, REGION_INFO, region_info_file::encode(&info));
         assert!(parse(&result(&[&put.into()])).is_err());
     }

@@ -92,7 +92,7 @@ pub(crate) use self::table::{Routes, TableSlot};
 /// Namespaces, tables and regions of an open store.
 pub struct Catalog {
     context: Arc<EngineContext>,
-    meta: MetaTables,
+    meta: Arc<MetaTables>,
     server: ServerName,
     /// Every name of a table, and every name whose slot is in use.
     tables: RwLock<BTreeMap<TableName, Arc<TableSlot>>>,

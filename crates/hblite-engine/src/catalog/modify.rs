@@ -109,6 +109,9 @@ impl Procedures<'_> {
         let _procedure = self.begin_procedure()?;
         let entry = self.entry(table)?;
         let after = Arc::new(change(&entry.descriptor)?);
+        if after.families().len() > entry.descriptor.families().len() {
+            sanity::check_size(&after, entry.regions().len(), &self.context.options)?;
+        }
         sanity::check(&after, &self.context.options)?;
         file_tracker::check_change(&entry.descriptor, &after, entry.state)?;
         let rows = flush_all(&entry)?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hblite_env::thread;
 use hblite_model::{Error, Exception, Result, TableDescriptor};
 
 use super::meta::RegionRow;
@@ -20,7 +21,7 @@ pub(super) fn open_region(
     row: &RegionRow,
     descriptor: &Arc<TableDescriptor>,
 ) -> Result<Arc<Region>> {
-    let region = Region::open(context, row.info.clone(), Arc::clone(descriptor))?;
+    let region = Region::open(context, row.info.clone(), row.manifest, Arc::clone(descriptor))?;
     region.skip_to(row.open_sequence_number.saturating_sub(1));
     Ok(region)
 }
@@ -40,20 +41,27 @@ pub(super) fn open_all(
         return open(opening);
     }
     // This reads several files on Linux.
-    let thread_count = hblite_env::thread::available_parallelism().map_or(1, |count| count.get());
+    let thread_count = thread::available_parallelism().map_or(1, |count| count.get());
     let part_size = opening.len().div_ceil(thread_count).max(REGIONS_PER_THREAD_MIN);
     if opening.len() <= part_size {
         return open(opening);
     }
-    hblite_env::thread::scope(|scope| {
+    thread::scope(|scope| {
         let open = &open;
-        let threads: Vec<_> =
-            opening.chunks(part_size).map(|part| scope.spawn(move || open(part))).collect();
+        let start = |part| {
+            let started = thread::Builder::new().spawn_scoped(scope, move || open(part));
+            // If no thread can be started, this one does the work.
+            started.map_err(|_| part)
+        };
+        let threads: Vec<_> = opening.chunks(part_size).map(start).collect();
         let mut regions = Vec::with_capacity(opening.len());
         for thread in threads {
-            regions.extend(thread.join().map_err(|_| {
-                Error::new(Exception::Io, "a thread that opened regions ended early")
-            })??);
+            regions.extend(match thread {
+                Ok(thread) => thread.join().map_err(|_| {
+                    Error::new(Exception::Io, "a thread that opened regions ended early")
+                })??,
+                Err(part) => open(part)?,
+            });
         }
         Ok(regions)
     })

@@ -4,8 +4,11 @@
 //! its own, was left behind by an interrupted procedure: a region that never served, or daughters
 //! that only refer to their parent. It is removed. Any other directory is set aside and
 //! reported: the rest of a table that was being dropped, or something that was put there by hand.
-//! Files are left alone, since no part of a store has their names. A region's directory stays, too,
-//! while a region in hbase:meta refers to its files: without them, that region could not be read.
+//! Files are left alone, since no part of a store has their names, and so is a directory that is
+//! empty, perhaps a mount point. A region's directory stays, too, while a region in hbase:meta
+//! refers to its files: without them, that region could not be read.
+//!
+//! A failure to remove something or to set it aside is noted, and the next open tries again.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,26 +20,42 @@ use super::Catalog;
 use super::open_report::{Moved, OpenReport};
 use super::table::TableEntry;
 use crate::layout::{
-    RECOVERED_EDITS_DIR, Retired, Shape, TABLE_DESCRIPTOR_DIR, UNCLAIMED_FILE, is_region_name,
+    RECOVERED_EDITS_DIR, Retired, Shape, TABLE_DESCRIPTOR_DIR, UNCLAIMED_FILE, is_of_system,
+    is_region_name,
 };
 
 /// Removes or sets aside what belongs to no table.
+///
+/// # Errors
+/// `Io` if a directory cannot be listed.
 pub(super) fn retire(catalog: &Catalog) -> Result<OpenReport> {
     let (fs, layout) = (catalog.context.env.fs.as_ref(), &catalog.context.layout);
     let mut report = OpenReport::default();
     for namespace in directories(fs, &layout.data_dir())? {
         let namespace_dir = layout.namespace_dir(&namespace);
+        if is_left_alone(fs, &namespace_dir) {
+            continue;
+        }
         for qualifier in directories(fs, &namespace_dir)? {
             let dir = namespace_dir.join(&qualifier);
             let name = TableName::new(&namespace, &qualifier).ok();
-            let Some(entry) = name.and_then(|name| catalog.entry(&name).ok()) else {
-                retire_dir(catalog, &dir, Shape::Table, &mut report)?;
-                continue;
+            let retired = match name.and_then(|name| catalog.entry(&name).ok()) {
+                Some(entry) => retire_regions(catalog, &dir, &entry, &mut report),
+                None if is_left_alone(fs, &dir) => Ok(()),
+                None => retire_dir(catalog, &dir, Shape::Table, &mut report),
             };
-            retire_regions(catalog, &dir, &entry, &mut report)?;
+            catalog.context.note_if_left(&dir, retired);
         }
     }
     Ok(report)
+}
+
+/// Whether a directory in the place of a table or region is empty, or has only what systems put
+/// into directories, or is such a directory itself.
+pub(crate) fn is_left_alone(fs: &dyn FileSystem, dir: &Path) -> bool {
+    let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    is_of_system(&DirEntry { name, is_dir: true })
+        || fs.list_dir(dir).is_ok_and(|entries| entries.iter().all(is_of_system))
 }
 
 /// Removes or sets aside region directories that the table does not know. Must not be called while
@@ -55,7 +74,10 @@ pub(super) fn retire_regions(
         .map(|info| info.encoded_name())
         .collect();
     let mut unknown = directories(fs, table_dir)?;
-    unknown.retain(|region| !known.contains(region.as_str()));
+    unknown.retain(|region| {
+        let is_mine = is_region_name(region) || !is_left_alone(fs, &table_dir.join(region));
+        !known.contains(region.as_str()) && is_mine
+    });
     if unknown.is_empty() {
         return Ok(());
     }
@@ -125,7 +147,8 @@ fn is_made_by_procedure(fs: &dyn FileSystem, dir: &Path, shape: Shape) -> Result
 /// Removes or sets aside the directory of an unknown table, before its name is used again.
 pub(super) fn retire_table(catalog: &Catalog, dir: &Path) -> Result<()> {
     let fs = catalog.context.env.fs.as_ref();
-    if fs.exists(dir).map_err(|error| Error::io("cannot look for", dir, error))? {
+    let exists = fs.exists(dir).map_err(|error| Error::io("cannot look for", dir, error))?;
+    if exists && !is_left_alone(fs, dir) {
         let mut report = OpenReport::default();
         retire_dir(catalog, dir, Shape::Table, &mut report)?;
         for moved in report.moved {

@@ -19,14 +19,24 @@ use super::table::TableEntry;
 use crate::layout::Shape;
 
 impl Procedures<'_> {
-    /// Removes the parents that are no longer referenced and that were kept long enough. Does
-    /// nothing while a procedure is in progress; a later call will do it.
+    /// Removes the parents that are no longer referenced and that were kept long enough. Returns of
+    /// how many splits and merges they were.
+    ///
+    /// # Errors
+    /// `DoNotRetryIo` if the store is read-only, `Io`, `RegionServerStopped`.
+    pub fn run_catalog_janitor(&self) -> Result<u32> {
+        self.context.check_not_read_only()?;
+        self.clean_parents()
+    }
+
+    /// The same in the background. Does nothing while a procedure is in progress; a later call will
+    /// do it.
     ///
     /// # Errors
     /// `Io`, `RegionServerStopped`.
-    pub(crate) fn clean_parents(&self) -> Result<()> {
+    pub(crate) fn clean_parents(&self) -> Result<u32> {
         let Some(_procedure) = self.procedure.try_lock() else {
-            return Ok(());
+            return Ok(0);
         };
         self.meta.check()?;
         let has_parents = |entry: &TableEntry| {
@@ -43,17 +53,18 @@ impl Procedures<'_> {
         // The id of a region is the time of its creation.
         let is_old =
             |heir: &RegionInfo| i64::try_from(heir.region_id()).is_ok_and(|id| id <= latest);
+        let mut count = 0;
         for table in tables {
-            self.clean_parents_where(&table, |heir| kept_ms == 0 || is_old(heir))?;
+            count += self.clean_parents_where(&table, |heir| kept_ms == 0 || is_old(heir))?;
         }
-        Ok(())
+        Ok(count)
     }
 
     /// Removes the parents of these regions that are no longer referenced, within a procedure.
     pub(super) fn clean_parents_of(&self, table: &TableName, heirs: &[RegionInfo]) -> Result<()> {
-        self.clean_parents_where(table, |heir| {
-            heirs.iter().any(|info| info.encoded_name() == heir.encoded_name())
-        })
+        let is_meant =
+            |heir: &RegionInfo| heirs.iter().any(|info| info.encoded_name() == heir.encoded_name());
+        self.clean_parents_where(table, is_meant).map(drop)
     }
 
     /// Removes parents of which an heir satisfies `is_meant`.
@@ -61,11 +72,11 @@ impl Procedures<'_> {
         &self,
         table: &TableName,
         is_meant: impl Fn(&RegionInfo) -> bool,
-    ) -> Result<()> {
+    ) -> Result<u32> {
         let entry = self.entry(table)?;
         // For a table out of service, it is not known which references are left.
         if entry.state != TableState::Enabled {
-            return Ok(());
+            return Ok(0);
         }
         let referred = regions_read_by_others(&entry);
         let is_free = |parent: &RegionInfo| !referred.contains(parent.encoded_name());
@@ -84,7 +95,7 @@ impl Procedures<'_> {
             .cloned()
             .collect();
         if gone.is_empty() && merged.is_empty() {
-            return Ok(());
+            return Ok(0);
         }
         let daughters = gone.iter().flat_map(|row| &row.daughters);
         self.make_removals_durable(&entry, daughters.chain(merged.iter().map(|row| &row.info)))?;
@@ -105,7 +116,7 @@ impl Procedures<'_> {
         self.publish(table, Some(TableEntry::new(descriptor, entry.state, rows, regions)));
         let split = gone.iter().map(|row| &row.info);
         self.remove_region_dirs(split.chain(merged.iter().flat_map(|row| &row.merge_parents)));
-        Ok(())
+        Ok(u32::try_from(gone.len() + merged.len()).unwrap_or(u32::MAX))
     }
 
     /// Makes sure that no reference of these regions comes back after a power cut, since its target

@@ -76,20 +76,20 @@ pub(super) fn put_open(
             .add(INFO, qualifier(SERVER_NAME, id), server.to_string())
             .add(INFO, qualifier(OPEN_SEQUENCE_NUMBER, id), number)
     };
-    let put = Put::at(row.info.region_name(), timestamp);
+    let put = Put::new(row.info.region_name()).with_timestamp(timestamp);
     (!ids.is_empty()).then(|| ids.fold(put, add).into())
 }
 
 /// Takes the replicas `ids` of a region out of service.
 pub(super) fn put_closed(info: &RegionInfo, ids: Range<u16>, timestamp: i64) -> Option<Mutation> {
-    let put = Put::at(info.region_name(), timestamp);
+    let put = Put::new(info.region_name()).with_timestamp(timestamp);
     let add = |put: Put, id| put.add(INFO, qualifier(STATE, id), "CLOSED");
     (!ids.is_empty()).then(|| ids.fold(put, add).into())
 }
 
 /// Removes the replicas `ids` of a region.
 fn delete(row: &[u8], ids: impl ExactSizeIterator<Item = u16>, timestamp: i64) -> Option<Mutation> {
-    let delete = Delete::at(row, timestamp);
+    let delete = Delete::new(row).with_timestamp(timestamp);
     let forget = |delete: Delete, id| {
         let columns = QUALIFIERS.into_iter();
         columns.fold(delete, |delete, name| delete.columns(INFO, qualifier(name, id)))

@@ -18,6 +18,32 @@ const BLOCK_SIZES: std::ops::RangeInclusive<i64> = 1024..=16 * 1024 * 1024;
 /// `WALProtos.ScopeType` has no others.
 const REPLICATION_SCOPES: std::ops::RangeInclusive<i64> = 0..=2;
 
+/// The number of families that a region may have without counting as several.
+const FAMILIES_OF_REGION: usize = 10;
+
+/// Refuses a table that is so large that one request must not create it.
+///
+/// # Errors
+/// `DoNotRetryIo`, as the exception for HBase's quotas is one.
+pub(super) fn check_size(
+    table: &TableDescriptor,
+    regions: usize,
+    options: &EngineOptions,
+) -> Result<()> {
+    let max = options.table_regions_max;
+    let families = table.families().len();
+    let counted = regions.saturating_mul(families.div_ceil(FAMILIES_OF_REGION).max(1));
+    if counted <= max {
+        return Ok(());
+    }
+    Err(Error::do_not_retry(format!(
+        "The table {} would have {regions} regions with {families} families each, which count as \
+         {counted} regions. A request may create at most {max}: split the regions later, or raise \
+         hbase.table.quota.maxregions",
+        table.name()
+    )))
+}
+
 /// Refuses settings that HBase's master refuses.
 ///
 /// # Errors

@@ -15,7 +15,7 @@
 use std::sync::Arc;
 
 use hblite_model::bytes::to_string_binary;
-use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
+use hblite_model::{Error, Exception, Mutation, RegionInfo, Result, Switch, TableName};
 
 use super::meta::{self, RegionRow};
 use super::procedures::discard;
@@ -75,6 +75,7 @@ impl Procedures<'_> {
     pub(crate) fn is_split_due(&self, region: &Region) -> bool {
         let table = region.info().table();
         self.context.options.is_split_enabled
+            && self.context.switches.is_on(Switch::Split)
             && !table.is_system()
             && region.descriptor().is_split_enabled()
             && !region.has_references()
@@ -83,6 +84,10 @@ impl Procedures<'_> {
     }
 
     fn split(&self, parent: &RegionInfo, split_key: Option<&[u8]>) -> Result<()> {
+        self.context.switches.check(Switch::Split, || {
+            let name = parent.region_name_as_string();
+            format!("Split region {name} failed due to split switch off")
+        })?;
         if split_key == Some(parent.start_key()) {
             let message = "should not give a splitkey which equals to startkey!";
             return Err(Error::invalid_argument(Exception::Io, message));
@@ -138,9 +143,11 @@ impl Procedures<'_> {
             mutations.extend(replicas::put_closed(parent.info(), 1..count, timestamp));
             let open = |row| replicas::put_open(row, 1..count, &self.server, timestamp);
             mutations.extend(daughters.iter().filter_map(open));
+            mutations.extend(manifests_of(&regions, timestamp));
             self.meta.write(&mutations)
         });
         committed.inspect_err(|_| discard(&regions))?;
+        regions.iter().for_each(|region| region.files().note_named());
         self.claim(&daughters);
         let mut rows = entry.rows.clone();
         for row in rows.iter_mut().filter(|row| row.info == *parent.info()) {
@@ -225,10 +232,23 @@ impl Procedures<'_> {
         for region in closed {
             for row in rows.iter_mut().filter(|row| row.info == *region.info()) {
                 row.open_sequence_number = region.last_sequence_id() + 1;
+                // The procedure may have removed what hbase:meta says.
+                row.manifest = None;
             }
         }
         self.reopen(entry.descriptor.name(), entry, &rows, open);
     }
+}
+
+/// Puts that the heirs have manifests, as far as they do.
+pub(super) fn manifests_of(
+    heirs: &[Arc<Region>],
+    timestamp: i64,
+) -> impl Iterator<Item = Mutation> {
+    heirs.iter().filter_map(move |region| {
+        let recorded = region.files().recorded()?;
+        Some(meta::put_manifest(region.info(), recorded, timestamp))
+    })
 }
 
 /// Heirs hold the rows of the closed regions, without a hole or an overlap. Both lists are sorted.

@@ -1,7 +1,7 @@
 //! A table as the catalog knows it: one immutable value, replaced when something changes.
 //!
 //! A [`TableSlot`] is the slot of a table's name. Handles keep it, and use it to find the region of
-//! a row in some nanoseconds, without a write to memory that threads share.
+//! a row within nanoseconds, without a write to memory that threads share.
 //!
 //! Threads: any. Slots are written by catalog procedures only, of which one runs at a time.
 

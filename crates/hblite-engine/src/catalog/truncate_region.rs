@@ -4,12 +4,16 @@
 //! commit is the rename that moves its directory away:
 //!
 //! 1. flush and close: none of its cells is only in the log
-//! 2. hbase:meta records the id from which its log counts, so that nothing is replayed from the log
-//! 3. its directory goes to the trash, durably; if hblite did not write all of it, an empty
-//!    directory in the trash marks the removal for the next open, and then it is set aside
+//! 2. hbase:meta records the id from which its log counts, so that nothing is replayed from the
+//!    log, and no longer says that it has a manifest
+//! 3. its directory goes to the trash, durably
 //! 4. it is opened without files
 //!
-//! An error after step 3 puts the directory back.
+//! An error after step 3 puts the directory back. If the file system refuses the rename (see
+//! `layout::moving`), or hblite did not write all that is in the directory, step 3 is:
+//!
+//! 3. commit: a mark in the trash says, durably, that the region is being emptied; its directory is
+//!    removed, or set aside, in place; the mark is removed. An open repeats this if there is a mark
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +25,7 @@ use super::meta::{self, RegionRow};
 use super::table::TableEntry;
 use super::{Procedures, encoded_part};
 use crate::files::sync_dir;
-use crate::layout::{Retired, Shape, foreign_entry};
+use crate::layout::{Shape, foreign_entry};
 use crate::region::Region;
 
 impl Procedures<'_> {
@@ -63,12 +67,17 @@ impl Procedures<'_> {
         let info = closed.info();
         let id = closed.last_sequence_id() + 1;
         let timestamp = self.meta.next_timestamp()?;
-        self.meta.write(&[meta::put_open_sequence_number(info, id, timestamp)])?;
+        // Emptied, it has no manifest.
+        self.meta.write(&[
+            meta::put_open_sequence_number(info, id, timestamp),
+            meta::delete_manifest(info, timestamp),
+        ])?;
 
         let mut rows = entry.rows.clone();
         let mut emptied = Vec::new();
         for row in rows.iter_mut().filter(|row| row.info == *info) {
             row.open_sequence_number = id;
+            row.manifest = None;
             emptied.push(row.clone());
         }
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
@@ -76,34 +85,62 @@ impl Procedures<'_> {
         let foreign = foreign_entry(fs, &dir, Shape::Region);
         let has_foreign = foreign.map_err(|e| Error::io("cannot list", &dir, e))?.is_some();
         // What is in the trash explains after a kill why the region has no directory.
-        let (moved, trash) = match has_foreign {
-            true => {
-                let mark = layout.mark_in_trash(fs, info.encoded_name())?;
-                (layout.set_aside(fs, &dir)?, Some(mark))
-            }
+        let trash = match has_foreign && fs.renames_dirs_in_use() {
+            true => None,
             false => {
                 layout.make_trash_durable(fs)?;
-                let trash = layout.move_to_trash(fs, &dir)?;
-                (trash.clone(), trash)
+                layout.move_to_trash_unless_refused(fs, &dir)?
             }
         };
-        let opened = self.open_emptied(entry, &emptied, moved.as_deref()).or_else(|error| {
-            self.put_back(info, moved.as_deref())?;
+        let Some(trash) = trash else {
+            return self.empty_in_place(entry, info, rows, &emptied);
+        };
+        let opened = self.open_emptied(entry, &emptied, Some(&trash)).or_else(|error| {
+            self.put_back(info, &trash)?;
             Err(error)
         })?;
+        self.publish_emptied(entry, info, rows, opened);
+        // The next open removes what cannot be removed now.
+        if let Ok(retired) = layout.remove_in_place(fs, &trash) {
+            self.context.note_retired(&dir, &retired);
+        }
+        Ok(())
+    }
+
+    /// Step 3 for a directory that stays where it is, and step 4.
+    fn empty_in_place(
+        &self,
+        entry: &TableEntry,
+        info: &RegionInfo,
+        rows: Vec<RegionRow>,
+        emptied: &[RegionRow],
+    ) -> Result<()> {
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        layout.begin_emptying(fs, info).or_else(|error| {
+            layout.end_emptying(fs, info).map_err(|error| self.give_up(error))?;
+            Err(error)
+        })?;
+        let opened = layout.finish_emptying(fs, info).and_then(|retired| {
+            self.context.note_retired(&layout.region_dir(info), &retired);
+            self.open_emptied(entry, emptied, None)
+        });
+        let opened = opened.map_err(|error| self.give_up(error))?;
+        self.publish_emptied(entry, info, rows, opened);
+        Ok(())
+    }
+
+    fn publish_emptied(
+        &self,
+        entry: &TableEntry,
+        info: &RegionInfo,
+        rows: Vec<RegionRow>,
+        opened: Vec<Arc<Region>>,
+    ) {
         let others = entry.regions().iter().filter(|region| region.info() != info).cloned();
         let regions = others.chain(opened).collect();
         let descriptor = Arc::clone(&entry.descriptor);
         let emptied = TableEntry::new(descriptor, entry.state, rows, regions);
         self.publish(info.table(), Some(emptied));
-        if let Some(to) = moved.filter(|_| has_foreign) {
-            self.context.note_retired(&dir, &Retired::SetAside(to));
-        }
-        // The next open removes what cannot be removed now.
-        if let Some(Ok(retired)) = trash.map(|trash| layout.remove_in_place(fs, &trash)) {
-            self.context.note_retired(&dir, &retired);
-        }
-        Ok(())
     }
 
     fn open_emptied(
@@ -126,20 +163,22 @@ impl Procedures<'_> {
     /// # Errors
     /// `RegionServerStopped`: only the next open shows whether it is there, so nothing is done with
     /// the store until then.
-    fn put_back(&self, info: &RegionInfo, moved: Option<&Path>) -> Result<()> {
+    fn put_back(&self, info: &RegionInfo, moved: &Path) -> Result<()> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let dir = layout.region_dir(info);
         let put_back = layout.retire_dir(fs, &dir, Shape::Region).and_then(|_| {
-            if let Some(moved) = moved {
-                let io = |error| Error::io("cannot put back", &dir, error);
-                fs.rename(moved, &dir).map_err(io)?;
-            }
+            let io = |error| Error::io("cannot put back", &dir, error);
+            fs.rename(moved, &dir).map_err(io)?;
             sync_dir(fs, &layout.table_dir(info.table()))
         });
-        put_back.map_err(|error| {
-            self.context.is_closed.store(true, Ordering::Release);
-            let message = format!("{}; open the store again", error.message());
-            Error::new(Exception::RegionServerStopped, message).with_source(error)
-        })
+        put_back.map_err(|error| self.give_up(error))
+    }
+
+    /// Only the next open shows the state of the region, so nothing is done with the store until
+    /// then.
+    fn give_up(&self, error: Error) -> Error {
+        self.context.is_closed.store(true, Ordering::Release);
+        let message = format!("{}; open the store again", error.message());
+        Error::new(Exception::RegionServerStopped, message).with_source(error)
     }
 }

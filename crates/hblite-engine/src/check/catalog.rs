@@ -44,7 +44,7 @@ impl Inspection<'_> {
     /// Checks that hbase:meta has not lost rows, as an open does.
     fn check_losses(&mut self, survey: &CatalogSurvey, log: &ReplayReport) {
         let meta_dir = self.layout.table_dir(&TableName::meta());
-        let losses = loss::find(self.fs(), &self.layout, self.had_catalog_files, survey, log);
+        let losses = loss::find(self.fs(), &self.layout, self.marker, survey, log);
         for loss in self.or_failure(FindingKind::Unreadable, &meta_dir, losses).unwrap_or_default()
         {
             self.defect(FindingKind::Catalog, &meta_dir, loss);
@@ -54,7 +54,12 @@ impl Inspection<'_> {
     fn parse_rows(&mut self, rows: &[RowResult]) -> TableRows {
         let meta_dir = self.layout.table_dir(&TableName::meta());
         let mut parsed = Vec::new();
+        let mut namespace_row = namespace_row();
+        let namespace_key = namespace_row.info.region_name();
         for row in rows {
+            if row.row() == namespace_key {
+                namespace_row.manifest = meta::manifest_of(row);
+            }
             match meta::parse(row) {
                 Ok(row) => parsed.push(row),
                 Err(error) => self.defect(FindingKind::Catalog, &meta_dir, error.message()),
@@ -66,7 +71,7 @@ impl Inspection<'_> {
             .entry(TableName::namespace_table())
             .or_insert_with(|| (TableState::Enabled, Vec::new()));
         if rows.is_empty() {
-            rows.push(namespace_row());
+            rows.push(namespace_row);
         }
         tables
     }

@@ -18,6 +18,8 @@ use crate::store::store_file::{Half, StoreFile, is_store_file_name, split_refere
 const CELLS_BETWEEN_CALLS: u64 = 8192;
 const CHANGED: &str = "it is not the file that the region's .manifest lists";
 const UNLISTED: &str = "the region's .manifest does not list it";
+const NEWER: &str = "it is newer than the region's .manifest. A kill leaves this, and so does an \
+                     older copy of the store that was copied over it";
 const MISSING: &str = "the region's .manifest lists this file, and it is missing";
 
 impl Inspection<'_> {
@@ -54,7 +56,9 @@ impl Inspection<'_> {
             Some((file, standing))
         });
         let files: Vec<(StoreFile, Standing)> = files.collect();
-        let live = files.iter().filter(|(_, standing)| *standing == Standing::Live);
+        let live = files
+            .iter()
+            .filter(|(_, standing)| matches!(standing, Standing::Live | Standing::Unlisted));
         let replaced: HashSet<String> = live.flat_map(|(file, _)| replaced_files(file)).collect();
         for (file, standing) in &files {
             if *standing == Standing::Dead {
@@ -99,8 +103,17 @@ impl Inspection<'_> {
         is_replaced
     }
 
-    /// Checks a file that is only in the archive.
+    /// Checks a file in the archive.
     pub(super) fn check_archived_file(&mut self, path: &Path) {
+        if path.file_name().is_some_and(|name| HFileLink::parse(&name.to_string_lossy()).is_some())
+        {
+            return;
+        }
+        if split_reference(path).is_some() {
+            let half = Half::read(self.fs(), path);
+            self.or_failure(FindingKind::Reference, path, half);
+            return;
+        }
         let file = StoreFile::open_with(&self.env.fs, &self.layout, None, path);
         let Some(file) = self.or_failure(FindingKind::StoreFile, path, file) else { return };
         let owner = Owner { region: None, family: None, expected: None };
@@ -132,6 +145,7 @@ impl Inspection<'_> {
     fn check_standing(&mut self, path: &Path, standing: Standing) {
         match standing {
             Standing::Live | Standing::Dead => {}
+            Standing::Unlisted => self.note(FindingKind::UnlistedFile, path, NEWER),
             Standing::Changed => self.defect(FindingKind::StoreFile, path, CHANGED),
             Standing::Foreign => self.defect(FindingKind::UnlistedFile, path, UNLISTED),
         }

@@ -4,12 +4,17 @@ use hblite_model::Error;
 
 use super::{Finding, FindingKind, Inspection};
 use crate::catalog::survey::MetaEntry;
+use crate::layout;
 use crate::wal::{self, ReplayOptions, ReplayReport, Salvaged};
 
 impl Inspection<'_> {
     /// Reads the log; returns its contents, and its entries for hbase:meta.
     pub(super) fn check_log(&mut self) -> (ReplayReport, Vec<MetaEntry>) {
         let dir = self.layout.wal_dir();
+        let is_lost = layout::has_lost_log(self.fs(), &self.layout, self.marker);
+        if is_lost.unwrap_or(false) {
+            self.defect(FindingKind::Log, &wal::head_file(&dir), layout::LOST_LOG);
+        }
         let (mut report, entries) = match self.replay(false) {
             Ok(replayed) => replayed,
             Err(first) => match self.replay(true) {

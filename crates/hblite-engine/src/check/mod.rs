@@ -49,7 +49,7 @@ use hblite_env::{Env, FileSystem, LargeFiles};
 use hblite_model::{Error, ErrorKind, Result};
 
 use crate::catalog::survey::CatalogSurvey;
-use crate::layout::{self, Layout, Place, RootFile, Tolerance};
+use crate::layout::{self, Layout, Marker, Place, RootFile, Tolerance};
 
 pub use self::clean::{Cleaned, clean};
 pub use self::report::{CheckProgress, CheckReport, Finding, FindingKind};
@@ -69,8 +69,8 @@ fn is_unfinished(layout: &Layout, fs: &dyn FileSystem) -> Result<bool> {
 /// Checks the store in `dir`. `progress` is called at intervals.
 ///
 /// # Errors
-/// `NotFound` if there is no store; `Io` if another process has it open (the message names it) or
-/// its lock cannot be taken. Damage inside the store is in the report.
+/// `NotFound` if there is no store; `Locked` if another process has it open (the message names it);
+/// `Io` if its lock cannot be taken. Damage inside the store is in the report.
 pub fn check(
     env: &Env,
     dir: &Path,
@@ -96,12 +96,12 @@ pub fn check(
         (env.fs.as_ref(), [layout.data_dir(), layout.wal_dir(), layout.snapshots_dir()]);
     let bytes_total = folders.iter().map(|folder| size_below(fs, folder)).sum();
     let report = CheckReport::default();
-    let had_catalog_files = layout.marker_of(fs, place)?.catalog_has_files;
+    let marker = layout.marker_of(fs, place)?;
     let survey = CatalogSurvey::default();
-    let mut inspection =
-        Inspection { env, layout, had_catalog_files, survey, report, progress, bytes_total };
+    let mut inspection = Inspection { env, layout, marker, survey, report, progress, bytes_total };
     if lock.is_none() {
-        let what = "is missing, so the check does not keep other processes from opening the store";
+        let what = "is missing, or cannot be locked, so the check does not keep other processes \
+                    from opening the store";
         inspection.note(FindingKind::Store, &inspection.layout.lock_file(), what);
     }
     if rewound.is_some() {
@@ -142,8 +142,8 @@ fn unrecognizable(dir: &Path, error: &Error) -> CheckReport {
 struct Inspection<'a> {
     env: &'a Env,
     layout: Layout,
-    /// Whether hbase:meta must have files.
-    had_catalog_files: bool,
+    /// What hbase:meta must have.
+    marker: Marker,
     /// What hbase:meta says, once it is read.
     survey: CatalogSurvey,
     report: CheckReport,

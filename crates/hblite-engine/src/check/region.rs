@@ -66,7 +66,7 @@ impl Inspection<'_> {
         let manifest = self.or_failure(FindingKind::Manifest, &path, read)??;
         let opened = manifest::opened_by_hbase(self.fs(), dir);
         let opened = self.or_failure(FindingKind::Unreadable, dir, opened)?;
-        if opened == manifest.hbase_opened {
+        if !manifest::is_void(manifest.hbase_opened, opened) {
             return Some(manifest);
         }
         let what = "HBase has had the region open since: its files were not compared with a list";

@@ -9,6 +9,8 @@ use super::{FindingKind, Inspection, chain};
 use crate::catalog::load::has_families_of;
 use crate::catalog::meta::{self, RegionRow};
 use crate::catalog::{descriptor_file, orphans, region_info_file};
+use crate::layout::MANIFEST_FILE;
+use crate::store::manifest::{self, Recorded};
 
 impl Inspection<'_> {
     /// Checks a table whose regions hbase:meta names in `rows`.
@@ -35,11 +37,14 @@ impl Inspection<'_> {
             .chain(rows.iter().flat_map(|row| &row.merge_parents))
             .map(|info| (info.encoded_name(), info))
             .collect();
+        let manifests: HashMap<&str, Recorded> =
+            rows.iter().filter_map(|row| Some((row.info.encoded_name(), row.manifest?))).collect();
+        let named = |info: &RegionInfo| manifests.get(info.encoded_name()).copied();
         for info in &live {
-            self.check_region(info, descriptor.as_ref(), true);
+            self.check_region(info, descriptor.as_ref(), named(info), true);
         }
         for info in parents.values() {
-            self.check_region(info, descriptor.as_ref(), false);
+            self.check_region(info, descriptor.as_ref(), named(info), false);
         }
         let mut known: HashSet<&str> = live.iter().map(|info| info.encoded_name()).collect();
         known.extend(parents.keys());
@@ -78,6 +83,9 @@ impl Inspection<'_> {
         what: &str,
         was_known: bool,
     ) {
+        if orphans::is_left_alone(self.fs(), path) {
+            return;
+        }
         match self.or_failure(FindingKind::Unreadable, path, has_data) {
             None => {}
             Some(true) if was_known => {
@@ -132,6 +140,7 @@ impl Inspection<'_> {
         &mut self,
         info: &RegionInfo,
         descriptor: Option<&TableDescriptor>,
+        manifest: Option<Recorded>,
         is_live: bool,
     ) {
         let dir = self.layout.region_dir(info);
@@ -139,21 +148,35 @@ impl Inspection<'_> {
         let Some(exists) = self.or_failure(FindingKind::Unreadable, &dir, exists) else { return };
         if exists {
             self.check_region_info(info);
+            self.check_manifest_is_there(&dir, manifest);
             self.check_region_files(&dir, Some(info), descriptor);
         } else if is_live {
             let what = format!("the directory of region {info} is not there");
-            let in_trash = self.layout.is_in_trash(self.fs(), info.encoded_name());
+            let (fs, name) = (self.fs(), info.encoded_name());
+            let in_trash = self.layout.is_in_trash(fs, name).and_then(|is_in_trash| {
+                Ok(is_in_trash || self.layout.being_emptied(fs)?.contains(name))
+            });
             let was_emptied = self.or_failure(FindingKind::Unreadable, &dir, in_trash);
             if was_emptied == Some(true) {
                 let what = "the region was being emptied when the process ended";
                 self.note(FindingKind::LeftOver, &dir, what);
-            } else if is_built_in(info.table()) {
+            } else if is_built_in(info.table()) && manifest.is_none() {
                 self.note(FindingKind::RegionMissing, &dir, what);
             } else {
                 self.defect(FindingKind::RegionMissing, &dir, what);
             }
         }
         // A parent without a directory is no longer referred to; otherwise a reference shows it.
+    }
+
+    /// Checks that a region has the manifest that hbase:meta says it has.
+    fn check_manifest_is_there(&mut self, dir: &Path, named: Option<Recorded>) {
+        let fs = self.fs();
+        let is_lost = manifest::opened_by_hbase(fs, dir)
+            .and_then(|found| manifest::is_lost(fs, dir, named, found));
+        if self.or_failure(FindingKind::Unreadable, dir, is_lost) == Some(true) {
+            self.defect(FindingKind::Manifest, &dir.join(MANIFEST_FILE), manifest::LOST);
+        }
     }
 
     fn check_region_info(&mut self, info: &RegionInfo) {

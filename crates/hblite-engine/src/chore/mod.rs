@@ -16,9 +16,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use hblite_env::sync::Mutex;
-use hblite_model::{Result, ScrubStatus};
+use hblite_model::{Result, ScrubStatus, Switch};
 
-use self::pool::{Job, Pool, Work};
+use self::pool::{Job, Pool};
 use self::scrubber::{Scrubber, ScrubberThread};
 use crate::catalog::Catalog;
 use crate::chore_queue::ChoreReceiver;
@@ -68,23 +68,21 @@ impl Chores {
         receiver: ChoreReceiver,
     ) -> Result<Self> {
         let errors = Arc::<Mutex<Errors>>::default();
-        let compactor_count = context.options.compaction_threads_max;
         let sender = &context.chores;
-        let works: [(&str, usize, Work, _, _); 2] = [
-            ("hblite-flusher", 1, flush, &sender.flushes, receiver.flushes),
-            (
-                "hblite-compactor",
-                compactor_count,
-                compact,
-                &sender.compactions,
-                receiver.compactions,
-            ),
+        let flusher = Job { name: "hblite-flusher", threads_max: 1, work: flush, need: None };
+        let compactor = Job {
+            name: "hblite-compactor",
+            threads_max: context.options.compaction_threads_max,
+            work: compact,
+            need: Some(Region::has_dead_cells),
+        };
+        let start = |job, requests, receiver| {
+            Pool::start(job, context, catalog, &errors, requests, receiver)
+        };
+        let pools = vec![
+            start(flusher, &sender.flushes, receiver.flushes)?,
+            start(compactor, &sender.compactions, receiver.compactions)?,
         ];
-        let mut pools = Vec::new();
-        for (name, threads_max, work, requests, receiver) in works {
-            let job = Job { name, threads_max, work };
-            pools.push(Pool::start(job, context, catalog, &errors, requests, receiver)?);
-        }
         let scrubber = Arc::new(Scrubber::new(context, catalog));
         let scrubber_thread = ScrubberThread::start(&scrubber)?;
         let scrubber = ScrubHandle(scrubber, Arc::clone(context));
@@ -165,10 +163,16 @@ pub(crate) fn release_log(context: &EngineContext, catalog: &Catalog) -> Result<
 
 fn compact(context: &EngineContext, catalog: &Catalog, region: &Region) -> Result<()> {
     region.remove_replaced_files()?;
-    if context.options.is_compaction_enabled && region.descriptor().is_compaction_enabled() {
+    let is_on = |switch| context.switches.is_on(switch);
+    if context.options.is_compaction_enabled
+        && is_on(Switch::Compaction)
+        && region.descriptor().is_compaction_enabled()
+    {
         region.compact(CompactionTrigger::Background)?;
     }
     catalog.procedures().split_if_due(region)?;
-    catalog.procedures().clean_parents()?;
+    if is_on(Switch::CatalogJanitor) {
+        catalog.procedures().clean_parents()?;
+    }
     catalog.procedures().remove_expired_snapshots()
 }

@@ -1,7 +1,7 @@
 //! Threads that take the names of regions from a channel and work on them.
 //!
-//! One thread at a time waits for the next request. The one that gets it leaves the place to
-//! another, which is started if none is idle: a store that is never compacted has one thread for
+//! One thread at a time waits for the next request. The one that gets it hands over to another,
+//! which is started if none is idle: a store that is never compacted has one thread for
 //! compactions, and one that is loaded has as many as it may use.
 //!
 //! An error of a chore is kept for the store's status, and the chore is retried after a pause. A
@@ -32,9 +32,14 @@ const RETRY_PAUSE: Duration = Duration::from_millis(500);
 /// How often every region is checked even without a request: memory of that age is flushed
 /// (`hbase.regionserver.optionalcacheflushinterval`), and compactions that have become due are run.
 const ROUND_PERIOD: Duration = Duration::from_secs(60 * 60);
+/// How often a pool looks for regions whose state alone calls for work.
+const LOOK_PERIOD: Duration = Duration::from_secs(30);
 
 /// What a pool does with a region.
 pub(super) type Work = fn(&EngineContext, &Catalog, &Region) -> Result<()>;
+
+/// Whether a region needs the pool's work, whether or not it was requested.
+pub(super) type Need = fn(&Region) -> bool;
 
 /// What a pool is for.
 pub(super) struct Job {
@@ -42,6 +47,8 @@ pub(super) struct Job {
     pub(super) name: &'static str,
     pub(super) threads_max: usize,
     pub(super) work: Work,
+    /// `None` if it works on request only.
+    pub(super) need: Option<Need>,
 }
 
 /// Threads for one kind of work.
@@ -62,6 +69,7 @@ pub(super) struct Pool {
 struct Intake {
     requests: Receiver<Request>,
     next_round: Instant,
+    next_look: Option<Instant>,
 }
 
 impl Pool {
@@ -77,16 +85,18 @@ impl Pool {
         requests: &Sender<Request>,
         receiver: Receiver<Request>,
     ) -> Result<Arc<Self>> {
+        let now = Instant::now();
         let pool = Arc::new(Self {
-            job,
             context: Arc::clone(context),
             catalog: Arc::clone(catalog),
             errors: Arc::clone(errors),
             requests: requests.clone(),
             intake: Mutex::new(Intake {
                 requests: receiver,
-                next_round: Instant::now() + ROUND_PERIOD,
+                next_round: now + ROUND_PERIOD,
+                next_look: job.need.map(|_| now + LOOK_PERIOD),
             }),
+            job,
             idle: AtomicUsize::new(0),
             failed: Mutex::default(),
             threads: Mutex::default(),
@@ -147,9 +157,18 @@ impl Pool {
             }
             if intake.next_round <= now {
                 intake.next_round = now + ROUND_PERIOD;
-                return Some(self.all_regions());
+                return Some(self.regions(|_| true));
             }
-            let wake = retry_at.map_or(intake.next_round, |at| at.min(intake.next_round));
+            if let Some(need) = self.job.need.filter(|_| intake.next_look <= Some(now)) {
+                intake.next_look = Some(now + LOOK_PERIOD);
+                let due = self.regions(need);
+                if due.is_empty() {
+                    continue;
+                }
+                return Some(due);
+            }
+            let times = [Some(intake.next_round), intake.next_look, retry_at];
+            let wake = times.into_iter().flatten().min().unwrap_or(now);
             match intake.requests.recv_timeout(wake - now) {
                 Ok(Request::Region(name)) => return Some(vec![name]),
                 Ok(Request::Stop) | Err(RecvTimeoutError::Disconnected) => return None,
@@ -158,9 +177,10 @@ impl Pool {
         }
     }
 
-    fn all_regions(&self) -> Vec<String> {
+    fn regions(&self, is_meant: impl Fn(&Region) -> bool) -> Vec<String> {
         let regions = self.catalog.all_regions();
-        regions.iter().map(|region| region.info().encoded_name().to_owned()).collect()
+        let meant = regions.iter().filter(|region| is_meant(region));
+        meant.map(|region| region.info().encoded_name().to_owned()).collect()
     }
 
     fn handle(&self, name: String) {
@@ -181,7 +201,7 @@ impl Pool {
     }
 
     fn work_on(&self, name: &str) -> Result<()> {
-        if self.context.is_read_only() {
+        if self.context.is_read_only() || self.context.is_standby.load(Ordering::Acquire) {
             return Ok(());
         }
         // A region that was split or dropped meanwhile needs no more work.

@@ -4,6 +4,7 @@
 
 use std::sync::atomic::Ordering;
 
+use hblite_env::KeepingFileSystem;
 use hblite_model::Result;
 
 use super::{Engine, Running};
@@ -34,7 +35,7 @@ impl Engine {
         self.stop_serving();
         self.context.wal.abandon();
         self.catalog.end_flushes();
-        drop(running);
+        self.release(running);
     }
 
     fn end(&self, is_flushed: bool) -> Result<()> {
@@ -52,8 +53,14 @@ impl Engine {
             (Ok(()), Ok(true)) => master_data::hand_over(&self.context, running.lock.as_ref()),
             (flushed, closed) => flushed.and(closed.map(drop)),
         };
-        drop(running);
+        self.release(running);
         closed
+    }
+
+    /// Releases the directory.
+    fn release(&self, running: Running) {
+        self.context.keeping.iter().for_each(KeepingFileSystem::end);
+        drop(running);
     }
 
     /// Ends background work; `None` if the engine has ended. The directory is released when the

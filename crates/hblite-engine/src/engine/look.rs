@@ -8,11 +8,11 @@ use hblite_model::Result;
 
 use super::{Engine, adopt};
 use crate::catalog::survey::{CatalogSurvey, MetaEntry};
-use crate::catalog::{loss, rebuild};
+use crate::catalog::{loss, rebuild, snapshot};
 use crate::layout::{self, Layout, Place};
 use crate::options::EngineOptions;
 use crate::wal::hbase::HBaseLogs;
-use crate::wal::{self, ReplayOptions, ReplayReport};
+use crate::wal::{self, ReplayOptions, ReplayReport, Salvaged};
 
 /// What the first look found.
 pub(super) struct Found {
@@ -44,7 +44,9 @@ impl Engine {
         }
         // Needed before anything else is read: other files name the store that they belong to.
         let store_id = place.store_id(env.random.as_ref());
-        let layout = layout.with_store_id(store_id);
+        // A program may change its directory while the store is open.
+        let layout = layout.with_store_id(store_id).resolved(fs)?;
+        layout.remove_kept(fs)?;
         layout.finish_rewind(fs)?;
         Ok((layout, place, Arc::from(lock)))
     }
@@ -64,17 +66,24 @@ impl Engine {
         let hbase_logs = adopt::look(env, layout, settings)?;
         let options = ReplayOptions { store: layout.store_id(), salvage };
         let mut entries = adopt::meta_entries(env, &hbase_logs)?;
-        let recovery = wal::replay(env, &wal_dir, options, &mut |entry| {
+        let mut recovery = wal::replay(env, &wal_dir, options, &mut |entry| {
             entries.extend(MetaEntry::of(&entry));
             Ok(())
         })?;
         if matches!(place, Place::Free(_)) {
             return Ok(Found { recovery, rebuild: None, hbase_logs });
         }
+        let marker = layout.marker_of(fs, place)?;
+        if layout::has_lost_log(fs, layout, marker)? {
+            let (file, what) = (wal::head_file(&wal_dir), layout::LOST_LOG.to_owned());
+            recovery.salvaged.push(Salvaged { file, offset: 0, bytes_lost: 0, what });
+        }
         let survey = CatalogSurvey::read(env, layout, &entries, salvage)?;
         adopt::check(env, &hbase_logs, &survey, layout)?;
-        let had_files = layout.marker_of(fs, place)?.catalog_has_files;
-        let losses = loss::find(fs, layout, had_files, &survey, &recovery)?;
+        if !salvage && hbase_logs.is_empty() {
+            snapshot::check(fs, layout, &snapshot::named(&survey.rows))?;
+        }
+        let losses = loss::find(fs, layout, marker, &survey, &recovery)?;
         let rebuild = match (losses.is_empty(), salvage) {
             (true, _) => None,
             (false, true) => Some(rebuild::plan(fs, layout, &survey, &recovery, losses)?),

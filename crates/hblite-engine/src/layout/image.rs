@@ -6,13 +6,13 @@
 //! Threads: any.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_env::{Env, FileSystem, ImagePart, LargeFiles};
+use hblite_env::{Env, FileSystem, ImagePart, KeepingFileSystem, LargeFiles};
 use hblite_model::{Error, Result};
 
-use super::{Layout, MOVED, OWN_PREFIX, PARTIAL_REWIND, TEMPORARY_DIR};
+use super::{KEPT, Layout, MOVED, OWN_PREFIX, PARTIAL_REWIND, RootFile, TEMPORARY_DIR};
 
 /// The files of the store in `dir` as they are at this moment, in a file system in memory.
 /// `has_master_data` says whether they include the data of HBase's master.
@@ -27,12 +27,44 @@ pub(crate) fn image_of(
 ) -> Result<Arc<dyn FileSystem>> {
     let layout = Layout::new(dir);
     let part = |path: &Path| layout.image_part(path, has_master_data);
-    let image = hblite_env::image(env.fs.as_ref(), dir, &part, large)
+    let kept = layout.kept_dir_of_some_store(env.fs.as_ref());
+    let image = hblite_env::image(env.fs.as_ref(), dir, &part, large, kept.as_deref())
         .map_err(|error| Error::io("cannot read", dir, error))?;
     Ok(Arc::new(image))
 }
 
 impl Layout {
+    /// The file system of the process that has the store open, which keeps what it replaces for
+    /// readers. `None` where readers cannot announce themselves.
+    pub(crate) fn keeping(&self, env: &Env) -> Option<KeepingFileSystem> {
+        let layout = Self::new(self.root()).with_store_id(self.store_id());
+        let part = Box::new(move |path: &Path| layout.image_part(path, true));
+        let session = || env.random.next_u64();
+        KeepingFileSystem::new(&env.fs, self.root(), self.kept_dir(), session, part)
+    }
+
+    /// Removes what a killed process kept for readers. Comes before any change to the store: until
+    /// then readers rely on it.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn remove_kept(&self, fs: &dyn FileSystem) -> Result<()> {
+        self.remove_in_place(fs, &self.kept_dir()).map(drop)
+    }
+
+    /// Where files are kept for readers.
+    fn kept_dir(&self) -> PathBuf {
+        self.scratch_dir(KEPT)
+    }
+
+    /// The same, of a store whose id is not known yet; `None` if it has no valid id.
+    fn kept_dir_of_some_store(&self, fs: &dyn FileSystem) -> Option<PathBuf> {
+        let marker = self.read_marker(fs).ok().and_then(RootFile::whole);
+        let id = marker.map(|marker| marker.store_id);
+        let id = id.or_else(|| self.read_id(fs).ok().and_then(RootFile::whole))?;
+        Some(Self::new(self.root()).with_store_id(id).kept_dir())
+    }
+
     /// How an image of the store treats a path below its root.
     fn image_part(&self, path: &Path, has_master_data: bool) -> ImagePart {
         let below = path.strip_prefix(self.root()).unwrap_or(path);

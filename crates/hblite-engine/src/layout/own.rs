@@ -29,7 +29,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hblite_env::{DirEntry, FileSystem};
+use hblite_env::{DirEntry, FileSystem, is_kept_name};
 use hblite_model::META_ENCODED_NAME;
 
 use super::{
@@ -212,7 +212,7 @@ fn is_name_of_some_file(name: &str) -> bool {
     let shapes = [Shape::Snapshot, Shape::Region, Shape::Loads(0), Shape::Settings, Shape::Edits];
     shapes.iter().any(|shape| shape.has_file(name)) || {
         let name = name.strip_suffix(".tmp").unwrap_or(name);
-        FILES_OF_ROOT.contains(&name) || is_log_segment(name)
+        FILES_OF_ROOT.contains(&name) || is_log_segment(name) || is_kept_name(name)
     }
 }
 

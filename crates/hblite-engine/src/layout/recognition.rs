@@ -3,6 +3,7 @@
 //! | what is there | it is |
 //! |---|---|
 //! | nothing, or no directory | free: a store can be created |
+//! | only what systems put there ([`is_of_system`]) | free |
 //! | only the remains of an interrupted creation | free |
 //! | `hbase.version`, `hbase.id` and a valid `hblite.store` with the same id | a store |
 //! | `hbase.version`, `hbase.id`, `LOCK`, and hblite's log or hbase:namespace | an unmarked store |
@@ -14,6 +15,8 @@
 //! at first under a temporary name, is written before the marker is durable: see
 //! [`super::RootFiles::begin_use`]. An unmarked store is one from before the marker; it gets one at
 //! its next open.
+//!
+//! A store that was not closed and has no log is refused: see [`super::Marker`].
 //!
 //! A log in a subdirectory of `WALs/`, where HBase keeps the logs of a server, is refused in any
 //! store.
@@ -30,7 +33,7 @@ use hblite_env::{DirEntry, FileSystem, Random};
 use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
 
 use super::marker::Marker;
-use super::root::RootFile;
+use super::root::{RootFile, Usage};
 use super::{
     ID_FILE, MANIFEST_FILE, MASTER_DATA_DIR, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR, TEMPORARY_DIR,
     VERSION_FILE,
@@ -45,6 +48,11 @@ const LOG_HEAD_TEMPORARY: &str = "WALs.head.tmp";
 const UNNAMED_SUFFIX: &str = ".tmp";
 /// Maximum number of names in a refusal; further ones are counted.
 const NAMES_SHOWN_MAX: usize = 3;
+
+/// The directory in the root of ext4 for what its check finds.
+const LOST_AND_FOUND: &str = "lost+found";
+/// Files of macOS, Windows and Git.
+const SYSTEM_FILES: [&str; 5] = [".DS_Store", "Thumbs.db", "desktop.ini", ".gitkeep", ".gitignore"];
 
 /// What a directory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,11 +117,12 @@ pub(crate) fn recognize(
 ) -> Result<Place> {
     let salvage = tolerance.salvage;
     let root = layout.root();
-    let entries = match fs.list_dir(root) {
+    let mut entries = match fs.list_dir(root) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Place::Free(None)),
         Err(error) => return Err(Error::io("cannot use", root, error)),
     };
+    entries.retain(|entry| !is_of_system(entry));
     if entries.is_empty() {
         return Ok(Place::Free(None));
     }
@@ -129,9 +138,12 @@ pub(crate) fn recognize(
     if !tolerance.hbase {
         look.check_log_dir()?;
     }
-    if let (Place::Store(marker), false) = (place, tolerance.rewind)
-        && layout.is_rewinding(fs, marker.store_id)?
-    {
+    let Place::Store(marker) = place else { return Ok(place) };
+    let is_rewinding = layout.is_rewinding(fs, marker.store_id)?;
+    if !is_rewinding && !salvage && has_lost_log(fs, layout, marker)? {
+        return Err(lost_log(layout));
+    }
+    if is_rewinding && !tolerance.rewind {
         let message = format!(
             "{}: a rewind was interrupted. Opening the store, as `hblite shell` does, finishes it",
             root.display()
@@ -139,6 +151,39 @@ pub(crate) fn recognize(
         return Err(Error::new(Exception::Io, message));
     }
     Ok(place)
+}
+
+/// Whether a file system or a desktop puts this entry into directories, or a user to keep
+/// an empty directory in a repository. Such an entry does not count, and stays.
+pub(crate) fn is_of_system(entry: &DirEntry) -> bool {
+    match entry.is_dir {
+        true => entry.name == LOST_AND_FOUND,
+        false => SYSTEM_FILES.contains(&entry.name.as_str()),
+    }
+}
+
+/// Whether the log of a store with this marker was lost as a whole.
+///
+/// # Errors
+/// `Io`, those of reading `hbase.version`.
+pub(crate) fn has_lost_log(fs: &dyn FileSystem, layout: &Layout, marker: Marker) -> Result<bool> {
+    let head = layout.root().join(LOG_HEAD_FILE);
+    Ok(marker.has_log
+        && layout.read_version(fs)? == RootFile::Whole(Usage::InUse)
+        && !fs.exists(&head).map_err(|error| Error::io("cannot look for", &head, error))?)
+}
+
+/// What is wrong with a store without its log.
+pub(crate) const LOST_LOG: &str = "the store was not closed, and its log is missing: this file, \
+        and the directory WALs next to it";
+
+fn lost_log(layout: &Layout) -> Error {
+    let what = format!(
+        "{LOST_LOG}. Nothing was changed. Restore both from a backup; without one, open with \
+         --salvage (Options::with_salvage), which continues without the writes that were only in \
+         the log"
+    );
+    Error::corrupt(Exception::CorruptWal, &layout.root().join(LOG_HEAD_FILE), 0, what)
 }
 
 /// Whether a file was read but is not what its name says.
@@ -177,7 +222,7 @@ impl Look<'_> {
         }
         let is_missing =
             matches!(id, Ok(RootFile::Missing)) || matches!(version, Ok(RootFile::Missing));
-        if is_missing && self.is_left_of_creation()? {
+        if is_missing && !marker.is_of_used_store() && self.is_left_of_creation()? {
             return Ok(Place::Free(Some(marker.store_id)));
         }
         if salvage {
@@ -264,7 +309,7 @@ impl Look<'_> {
             let message = format!(
                 "{} holds the log of an Apache HBase server, which is running on this directory \
                  or was killed. Nothing was changed. If HBase is not running, run `hblite \
-                 from-hbase` on the directory (Options::adopt_hbase), which replays the log",
+                 from-hbase` on the directory (Options::with_hbase_adopted), which replays the log",
                 path.display()
             );
             return Err(Error::new(Exception::Io, message));
@@ -325,19 +370,20 @@ impl Look<'_> {
             format!(
                 "{root} is the root directory of an Apache HBase cluster, not of an hblite store \
                  (no {MARKER_FILE}). Nothing was changed. Stop HBase, and run `hblite \
-                 from-hbase` on the directory (Options::adopt_hbase) to make it a store"
+                 from-hbase` on the directory (Options::with_hbase_adopted) to make it a store"
             )
         } else {
             format!(
                 "{root} is not an hblite store: it holds {}, and lacks {}. Nothing was changed. \
-                 To create a store, name a new or empty directory; to use one, restore the \
-                 missing files from its backup",
+                 To create a store, name a new or empty directory, such as {}; to use one, restore \
+                 the missing files from its backup",
                 self.names(),
                 if missing.is_empty() {
                     "other files of a store".to_owned()
                 } else {
                     missing.join(", ")
-                }
+                },
+                self.layout.root().join("hblite-data").display()
             )
         };
         Error::new(Exception::Io, message)

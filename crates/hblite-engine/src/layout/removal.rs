@@ -6,17 +6,25 @@
 //! Invariant: no directory is deleted before its files were examined. One with a file that hblite
 //! did not write is set aside in [`Layout::moved_dir`].
 //!
+//! A directory that the file system refuses to rename (see `moving`) is removed, or set aside, in
+//! place: an interruption leaves a part of it, for the next open.
+//!
 //! Threads: any.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use hblite_env::FileSystem;
 use hblite_model::{Error, RegionInfo, Result};
 
+use super::moving::{is_refused, move_all, remove_all};
 use super::own::{Shape, foreign_entry, is_hex_name, stranger};
-use super::{Layout, MANIFEST_FILE, MOVED, OWN_PREFIX, StoreId, TEMPORARY_DIR};
+use super::{KEPT, Layout, MANIFEST_FILE, MOVED, OWN_PREFIX, StoreId, TEMPORARY_DIR};
 use crate::files::sync_dir;
+
+/// What the name of a mark in the trash begins with: the region is being emptied in place.
+const EMPTIED: &str = "emptied-";
 
 /// What became of a directory that was in the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +42,7 @@ impl Layout {
     /// it did not exist.
     ///
     /// # Errors
-    /// `Io`; it is where it was, or set aside.
+    /// `Io`; it is where it was, or set aside, or in part.
     pub(crate) fn set_aside(&self, fs: &dyn FileSystem, dir: &Path) -> Result<Option<PathBuf>> {
         self.set_aside_as(fs, dir, dir)
     }
@@ -53,15 +61,20 @@ impl Layout {
         if !fs.exists(dir).map_err(io)? {
             return Ok(None);
         }
+        self.place_aside(fs, dir, known_as).map(Some)
+    }
+
+    fn place_aside(&self, fs: &dyn FileSystem, dir: &Path, known_as: &Path) -> Result<PathBuf> {
+        let io = |error| Error::io("cannot set aside", dir, error);
         let target = self.free_place_aside(fs, known_as).map_err(io)?;
         let (from, to) = (dir.parent().unwrap_or(&self.root), target.parent());
         let to = to.unwrap_or(&self.root);
         fs.create_dir_all(to).map_err(io)?;
         self.make_durable(fs, to)?;
-        fs.rename(dir, &target).map_err(io)?;
+        move_all(fs, dir, &target).map_err(io)?;
         self.forget(dir);
         fs.sync_dir(to).and_then(|()| fs.sync_dir(from)).map_err(io)?;
-        Ok(Some(target))
+        Ok(target)
     }
 
     /// An unused path in [`Layout::moved_dir`].
@@ -99,42 +112,125 @@ impl Layout {
         }
     }
 
-    fn move_dir(&self, fs: &dyn FileSystem, dir: &Path, to: &Path) -> io::Result<Option<PathBuf>> {
-        if !fs.exists(dir)? {
-            return Ok(None);
-        }
-        let target = free_name(fs, to)?;
-        if let Some(parent) = target.parent() {
-            fs.create_dir_all(parent)?;
-        }
-        fs.rename(dir, &target)?;
-        self.forget(dir);
-        Ok(Some(target))
-    }
-
     /// Moves a directory to [`Layout::trash_dir`], which the next open empties. Returns its new
     /// path; `None` if it did not exist.
     ///
     /// # Errors
     /// `Io`; the directory is where it was.
     pub(crate) fn move_to_trash(&self, fs: &dyn FileSystem, dir: &Path) -> Result<Option<PathBuf>> {
-        let name = dir.file_name().unwrap_or_default().to_string_lossy();
-        let moved = self.move_dir(fs, dir, &self.trash_dir().join(self.own_name(&name)));
-        moved.map_err(|e| Error::io("cannot remove", dir, e))
+        self.moved_to_trash(fs, dir).map_err(|e| Error::io("cannot remove", dir, e))
     }
 
-    /// Marks, durably, in the trash that a directory is on its way out of the store: for one that
-    /// is set aside and not moved there. The next open removes the mark.
+    /// Like [`Layout::move_to_trash`]; also `None` if the file system refuses to rename it, and may
+    /// remove what is in it although that is in use.
+    ///
+    /// # Errors
+    /// As [`Layout::move_to_trash`].
+    pub(crate) fn move_to_trash_unless_refused(
+        &self,
+        fs: &dyn FileSystem,
+        dir: &Path,
+    ) -> Result<Option<PathBuf>> {
+        match self.moved_to_trash(fs, dir) {
+            Err(error) if fs.renames_dirs_in_use() && is_refused(fs, &error) => Ok(None),
+            moved => moved.map_err(|e| Error::io("cannot remove", dir, e)),
+        }
+    }
+
+    fn moved_to_trash(&self, fs: &dyn FileSystem, dir: &Path) -> io::Result<Option<PathBuf>> {
+        if !fs.exists(dir)? {
+            return Ok(None);
+        }
+        let name = dir.file_name().unwrap_or_default().to_string_lossy();
+        let target = free_name(fs, &self.trash_dir().join(self.own_name(&name)))?;
+        fs.create_dir_all(&self.trash_dir())?;
+        fs.rename(dir, &target)?;
+        self.forget(dir);
+        Ok(Some(target))
+    }
+
+    /// Renames a directory. False if the file system refuses to: nothing was changed.
+    ///
+    /// # Errors
+    /// `Io`: nothing was changed.
+    pub(crate) fn rename_unless_refused(
+        &self,
+        fs: &dyn FileSystem,
+        dir: &Path,
+        to: &Path,
+    ) -> Result<bool> {
+        match fs.rename(dir, to) {
+            Err(error) if is_refused(fs, &error) => Ok(false),
+            renamed => {
+                renamed.map_err(|error| Error::io("cannot rename", dir, error))?;
+                self.forget(dir);
+                Ok(true)
+            }
+        }
+    }
+
+    /// Begins, durably, to empty the directory of a region in place, because it cannot be renamed.
+    /// If [`Layout::finish_emptying`] is interrupted, the next open repeats it.
     ///
     /// # Errors
     /// `Io`.
-    pub(crate) fn mark_in_trash(&self, fs: &dyn FileSystem, name: &str) -> Result<PathBuf> {
+    pub(crate) fn begin_emptying(&self, fs: &dyn FileSystem, region: &RegionInfo) -> Result<()> {
         self.make_trash_durable(fs)?;
-        let mark = self.trash_dir().join(self.own_name(name));
+        let mark = self.emptying_mark(region);
         fs.create_dir_all(&mark)
             .map_err(|error| Error::io("cannot create directory", &mark, error))?;
-        sync_dir(fs, &self.trash_dir())?;
-        Ok(mark)
+        sync_dir(fs, &self.trash_dir())
+    }
+
+    /// Removes, durably, the mark of [`Layout::begin_emptying`].
+    ///
+    /// # Errors
+    /// `Io`: the mark may be there.
+    pub(crate) fn end_emptying(&self, fs: &dyn FileSystem, region: &RegionInfo) -> Result<()> {
+        match self.remove_in_place(fs, &self.emptying_mark(region))? {
+            Retired::Absent => Ok(()),
+            _ => sync_dir(fs, &self.trash_dir()),
+        }
+    }
+
+    fn emptying_mark(&self, region: &RegionInfo) -> PathBuf {
+        self.trash_dir().join(self.own_name(&format!("{EMPTIED}{}", region.encoded_name())))
+    }
+
+    /// The encoded names of the regions whose emptying has begun and not ended.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn being_emptied(&self, fs: &dyn FileSystem) -> Result<BTreeSet<String>> {
+        let (dir, prefix) = (self.trash_dir(), self.own_name(EMPTIED));
+        let entries = match fs.list_dir(&dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
+            entries => entries.map_err(|error| Error::io("cannot list", &dir, error))?,
+        };
+        let regions = entries.iter().filter_map(|entry| entry.name.strip_prefix(&prefix));
+        Ok(regions.map(str::to_owned).collect())
+    }
+
+    /// Removes, durably, what is in the directory of a region, and then ends its emptying. Until
+    /// then, the region gets no files.
+    ///
+    /// # Errors
+    /// `Io`: [`Layout::being_emptied`] says whether it is to be repeated.
+    pub(crate) fn finish_emptying(
+        &self,
+        fs: &dyn FileSystem,
+        region: &RegionInfo,
+    ) -> Result<Retired> {
+        let dir = self.region_dir(region);
+        let retired = self.retire_in_place(fs, &dir, Shape::Region)?;
+        // hbase:meta names the region, so it must have a directory.
+        fs.create_dir_all(&dir)
+            .map_err(|error| Error::io("cannot create directory", &dir, error))?;
+        // A mount point was there before.
+        sync_dir(fs, &dir)?;
+        sync_dir(fs, &self.table_dir(region.table()))?;
+        self.end_emptying(fs, region)?;
+        Ok(retired)
     }
 
     /// Makes the name of [`Layout::trash_dir`] durable: after a sync of it, what was moved there
@@ -150,16 +246,16 @@ impl Layout {
 
     /// Removes a directory with everything in it. It disappears in one step; an interruption leaves
     /// only garbage in [`Layout::trash_dir`], which the next open removes. Where the file system
-    /// refuses to rename it because a file in it is open, it is removed in place, file by file.
+    /// refuses to rename it, it is removed in place, file by file.
     ///
     /// # Errors
     /// `Io`; the directory is where it was, perhaps in part, in the trash, or set aside.
     fn remove_dir(&self, fs: &dyn FileSystem, dir: &Path) -> Result<Retired> {
-        match self.move_to_trash(fs, dir) {
+        match self.moved_to_trash(fs, dir) {
             Ok(None) => Ok(Retired::Absent),
             Ok(Some(target)) => self.remove_in_place(fs, &target),
-            Err(_) if !fs.renames_dirs_in_use() => self.remove_in_place(fs, dir),
-            Err(error) => Err(error),
+            Err(error) if is_refused(fs, &error) => self.remove_in_place(fs, dir),
+            Err(error) => Err(Error::io("cannot remove", dir, error)),
         }
     }
 
@@ -178,7 +274,7 @@ impl Layout {
             return self.keep(fs, dir);
         }
         self.forget(dir);
-        fs.remove_dir_all(dir).map_err(io)?;
+        remove_all(fs, dir).map_err(io)?;
         Ok(Retired::Removed)
     }
 
@@ -214,7 +310,7 @@ impl Layout {
         let used = numbers_in(fs, &to).map_err(io)?;
         for (free, number) in (used.last().unwrap_or(&0) + 1..).zip(numbers) {
             let target = to.join(free.to_string());
-            fs.rename(&from.join(number.to_string()), &target).map_err(io)?;
+            move_all(fs, &from.join(number.to_string()), &target).map_err(io)?;
         }
         sync_dir(fs, &to)?;
         sync_dir(fs, &from)?;
@@ -286,7 +382,11 @@ impl Layout {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 entries => entries.map_err(|error| Error::io("cannot list", &dir, error))?,
             };
-            let mut own = entries.iter().filter(|e| e.is_dir && self.is_own(&e.name)).peekable();
+            // What is kept for readers was removed before: see `Layout::remove_kept`.
+            let is_own = |e: &&hblite_env::DirEntry| {
+                e.is_dir && self.is_own(&e.name) && e.name != self.own_name(KEPT)
+            };
+            let mut own = entries.iter().filter(is_own).peekable();
             if own.peek().is_some() {
                 // A power cut must not undo a move to here when half of the directory is removed.
                 sync_dir(fs, &dir)?;
@@ -299,7 +399,7 @@ impl Layout {
     }
 
     /// A name that only things that this store is writing or removing have.
-    pub(super) fn own_name(&self, name: &str) -> String {
+    pub(crate) fn own_name(&self, name: &str) -> String {
         format!("{}{name}", self.own_prefix())
     }
 

@@ -34,6 +34,7 @@ use std::path::{Path, PathBuf};
 use hblite_env::{DirEntry, FileSystem};
 use hblite_model::{Error, Exception, Result};
 
+use super::moving::{copy_all, is_refused, move_all};
 use super::own::{Shape, foreign_entries};
 use super::{ABSENT_SUFFIX, Layout, PARTIAL_REWIND, REWOUND_PARTS, StoreId};
 use crate::files::sync_dir;
@@ -122,7 +123,7 @@ impl Layout {
             let absent = absent(&from);
             if exists(fs, &from)? {
                 put_aside(fs, &to, &replaced)?;
-                rename_if_there(fs, &from, &to)?;
+                self.put_in_place(fs, &from, &to)?;
             } else if exists(fs, &absent)? {
                 put_aside(fs, &to, &replaced)?;
                 sync_dir(fs, replaced.parent().unwrap_or(&rewound))?;
@@ -133,6 +134,24 @@ impl Layout {
         }
         self.forget(&self.root);
         Ok(())
+    }
+
+    /// Gives a part its place, where nothing is except perhaps an empty mount point. That cannot be
+    /// replaced: it gets a copy, and then the part leaves the directory in one step, so that an
+    /// interrupted copy begins again.
+    fn put_in_place(&self, fs: &dyn FileSystem, from: &Path, to: &Path) -> Result<()> {
+        let io = |error| Error::io("cannot replace", to, error);
+        match fs.rename(from, to) {
+            Err(error) if is_refused(fs, &error) => {
+                copy_all(fs, from, to).map_err(io)?;
+                let copied = self.move_to_trash(fs, from)?;
+                sync_dir(fs, from.parent().unwrap_or(&self.root))?;
+                // The next open removes what cannot be removed now.
+                copied
+                    .map_or(Ok(()), |copied| self.remove_in_place(fs, &copied).map(drop).or(Ok(())))
+            }
+            renamed => renamed.map_err(io),
+        }
     }
 
     /// Step 4, after step 3. The store may be in use.
@@ -196,11 +215,12 @@ impl Layout {
     /// # Errors
     /// `Io`; the next open continues from there.
     pub(crate) fn finish_rewind(&self, fs: &dyn FileSystem) -> Result<()> {
-        self.unstage_rewind(fs)?;
-        self.remove_replaced(fs)?;
+        let cleaned = self.unstage_rewind(fs).and_then(|()| self.remove_replaced(fs));
         if !exists(fs, &self.rewind_dir())? {
+            // What cannot be removed now is removed by the next open, or the next rewind.
             return Ok(());
         }
+        cleaned?;
         // A killed process may not have made the name durable.
         sync_dir(fs, &self.root)?;
         self.make_room_for_replaced(fs)?;
@@ -216,38 +236,13 @@ impl Layout {
     }
 }
 
-fn rename_if_there(fs: &dyn FileSystem, from: &Path, to: &Path) -> Result<()> {
-    match fs.rename(from, to) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        renamed => renamed.map_err(|error| Error::io("cannot replace", from, error)),
-    }
-}
-
 /// Moves what is replaced out of the way. It may be done in part: an interruption continues from
 /// there, since nothing returns from where it goes.
 fn put_aside(fs: &dyn FileSystem, from: &Path, to: &Path) -> Result<()> {
-    match fs.rename(from, to) {
+    match move_all(fs, from, to) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        // The files themselves can be renamed while they are open.
-        Err(_) if !fs.renames_dirs_in_use() && is_dir(fs, from) => move_files(fs, from, to),
-        renamed => renamed.map_err(|error| Error::io("cannot replace", from, error)),
+        moved => moved.map_err(|error| Error::io("cannot replace", from, error)),
     }
-}
-
-/// Moves the files of a directory one by one, and removes the directory.
-fn move_files(fs: &dyn FileSystem, from: &Path, to: &Path) -> Result<()> {
-    make_dir(fs, to)?;
-    for entry in list(fs, from)? {
-        let (from, to) = (from.join(&entry.name), to.join(&entry.name));
-        match entry.is_dir {
-            true => move_files(fs, &from, &to)?,
-            false => rename_if_there(fs, &from, &to)?,
-        }
-    }
-    let is_empty = list(fs, from)?.is_empty();
-    let removed =
-        if is_empty { fs.remove_dir_all(from) } else { Err(ErrorKind::DirectoryNotEmpty.into()) };
-    removed.map_err(|error| Error::io("cannot replace", from, error))
 }
 
 pub(super) fn absent(path: &Path) -> PathBuf {
@@ -258,10 +253,6 @@ pub(super) fn absent(path: &Path) -> PathBuf {
 
 pub(super) fn exists(fs: &dyn FileSystem, path: &Path) -> Result<bool> {
     fs.exists(path).map_err(|error| Error::io("cannot look for", path, error))
-}
-
-fn is_dir(fs: &dyn FileSystem, path: &Path) -> bool {
-    fs.list_dir(path).is_ok()
 }
 
 pub(super) fn make_dir(fs: &dyn FileSystem, dir: &Path) -> Result<()> {

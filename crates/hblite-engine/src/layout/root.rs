@@ -7,9 +7,14 @@ use std::sync::Arc;
 use hblite_env::sync::Mutex;
 use hblite_env::{Env, FileLock, FileSystem};
 use hblite_model::protobuf::{self, MessageWriter};
-use hblite_model::{Error, Exception, RegionInfo, Result};
+use hblite_model::{Error, Exception, Result};
 
-use super::{ID_FILE, Layout, MARKER_FILE, Marker, Place, RootState, StoreId, VERSION_FILE};
+use super::{
+    ID_FILE, LOG_HEAD_FILE, Layout, MARKER_FILE, Marker, Place, RootState, StoreId, VERSION_FILE,
+};
+
+/// How to read a store that cannot be locked.
+const READ_ONLY: &str = "it can be read without its lock (Options::with_read_only, or --read-only)";
 
 /// The version of HBase's layout.
 const VERSION: &str = "8";
@@ -109,6 +114,12 @@ fn read<T>(
     }
 }
 
+/// Whether a lock was refused because the file system has no locks.
+fn is_of_no_locks(error: &Error) -> bool {
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref());
+    source.is_some_and(|source: &io::Error| source.kind() == ErrorKind::Unsupported)
+}
+
 /// Whether the error of a sync shows that no open of this store created a name in the directory: it
 /// cannot be listed, or nothing in it can be written.
 fn has_no_new_names(error: &io::Error) -> bool {
@@ -142,37 +153,71 @@ impl Layout {
     /// Takes the store's lock.
     ///
     /// # Errors
-    /// `Io`; if another process holds the lock, the message names it.
+    /// `Locked` if another process holds the lock (the message names it); `Io`.
     pub(crate) fn lock(&self, env: &Env) -> Result<Box<dyn FileLock>> {
         let holder = format!("process {}", std::process::id());
-        self.or_holder(env.fs.lock(&self.lock_file(), &holder))
+        let path = self.absolute_lock_file(env);
+        self.or_holder(path.and_then(|path| env.fs.lock(&path, &holder)))
     }
 
-    /// Takes the store's lock for reading, if its file exists. Nothing is written.
+    /// Like [`Layout::lock`], for reading a store without changing it. `None` if the file system
+    /// has no locks: then no hblite on this machine can have the store open for writing.
+    ///
+    /// # Errors
+    /// As [`Layout::lock`].
+    pub(crate) fn lock_if_possible(&self, env: &Env) -> Result<Option<Box<dyn FileLock>>> {
+        match self.lock(env) {
+            Err(error) if is_of_no_locks(&error) => Ok(None),
+            locked => locked.map(Some),
+        }
+    }
+
+    /// The process may change its directory while it holds the lock.
+    fn absolute_lock_file(&self, env: &Env) -> io::Result<PathBuf> {
+        env.fs.absolute(&self.lock_file())
+    }
+
+    /// The same layout, whatever directory the process changes to.
+    pub(crate) fn resolved(self, fs: &dyn FileSystem) -> Result<Self> {
+        let root = fs.absolute(&self.root);
+        let root = root.map_err(|error| Error::io("cannot resolve", &self.root, error))?;
+        Ok(Self { root, ..self })
+    }
+
+    /// Takes the store's lock for reading, if its file exists and the file system has locks.
+    /// Nothing is written.
     ///
     /// # Errors
     /// As [`Layout::lock`].
     pub(crate) fn lock_existing(&self, env: &Env) -> Result<Option<Box<dyn FileLock>>> {
-        self.or_holder(env.fs.lock_existing(&self.lock_file()))
+        let path = self.absolute_lock_file(env);
+        match self.or_holder(path.and_then(|path| env.fs.lock_existing(&path))) {
+            Err(error) if is_of_no_locks(&error) => Ok(None),
+            locked => locked,
+        }
     }
 
     fn or_holder<T>(&self, locked: std::io::Result<T>) -> Result<T> {
         locked.map_err(|error| {
             let path = self.lock_file();
-            let message = match error.kind() {
-                ErrorKind::WouldBlock => format!(
-                    "{} is open in another process or handle ({error}): a store has one at a time; \
-                     meanwhile it can be opened read-only (hblite shell --read-only)",
-                    self.root.display()
-                ),
-                ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => format!(
-                    "cannot lock {}: {error}: to read the store without writing to it, open it \
-                     read-only (hblite shell --read-only)",
-                    path.display()
-                ),
+            let (message, kind) = match error.kind() {
+                ErrorKind::WouldBlock => {
+                    let message = format!(
+                        "{} is open in another process or handle ({error}): a store has one at a \
+                         time; meanwhile {READ_ONLY}",
+                        self.root.display()
+                    );
+                    (message, hblite_model::ErrorKind::Locked)
+                }
+                ErrorKind::ReadOnlyFilesystem
+                | ErrorKind::PermissionDenied
+                | ErrorKind::Unsupported => {
+                    let message = format!("cannot lock {}: {error}; {READ_ONLY}", path.display());
+                    (message, hblite_model::ErrorKind::Io)
+                }
                 _ => return Error::io("cannot lock", &path, error),
             };
-            Error::new(Exception::Io, message).with_source(error)
+            Error::new(Exception::Io, message).with_kind(kind).with_source(error)
         })
     }
 
@@ -208,7 +253,7 @@ impl Layout {
             is_known,
         )?;
         let mut state = self.root_state.lock();
-        state.catalog_has_files = marker.catalog_has_files;
+        state.marker = marker;
         state.is_new = matches!(place, Place::Free(_));
         Ok(())
     }
@@ -218,12 +263,14 @@ impl Layout {
     /// # Errors
     /// `Io`.
     pub(crate) fn marker_of(&self, fs: &dyn FileSystem, place: Place) -> Result<Marker> {
-        let (store_id, catalog_has_files) = match place {
-            Place::Store(marker) => return Ok(marker),
-            Place::Unmarked(store_id) => (store_id, self.has_catalog_files(fs)?),
-            Place::Free(_) => (self.store_id(), false),
-        };
-        Ok(Marker { store_id, catalog_has_files })
+        Ok(match place {
+            Place::Store(marker) => marker,
+            Place::Unmarked(store_id) => {
+                let catalog_has_files = self.has_catalog_files(fs)?;
+                Marker { catalog_has_files, ..Marker::new(store_id) }
+            }
+            Place::Free(_) => Marker::new(self.store_id()),
+        })
     }
 
     /// The files that say which store this is, and who may start on it.
@@ -232,8 +279,14 @@ impl Layout {
             root: self.root.clone(),
             marker: self.marker_file(),
             version: self.version_file(),
+            log_head: self.root.join(LOG_HEAD_FILE),
             state: Arc::clone(&self.root_state),
         }
+    }
+
+    /// Sets the head with which [`RootFiles::begin_use`] begins the log, if the log has none.
+    pub(crate) fn set_first_log_head(&self, head: Option<Vec<u8>>) {
+        self.root_state.lock().first_log_head = head;
     }
 
     /// [`RootFiles::begin_use`]. The names of the directories that [`Layout::prepare`] creates are
@@ -266,47 +319,6 @@ impl Layout {
         self.root_state.lock().is_in_use = false;
         Ok(())
     }
-
-    /// Records, durably, that hbase:meta has files, so that their absence is damage. Called before
-    /// the log may drop what is in them.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub(crate) fn note_catalog_files(&self, fs: &dyn FileSystem) -> Result<()> {
-        let mut state = self.root_state.lock();
-        if state.catalog_has_files {
-            return Ok(());
-        }
-        let path = self.marker_file();
-        let marker = Marker { store_id: self.store_id(), catalog_has_files: true };
-        fs.write_atomically(&path, &marker.encode())
-            .map_err(|error| Error::io("cannot write", &path, error))?;
-        state.catalog_has_files = true;
-        Ok(())
-    }
-
-    /// Whether hbase:meta is known to have had a store file.
-    pub(crate) fn is_catalog_in_files(&self) -> bool {
-        self.root_state.lock().catalog_has_files
-    }
-
-    /// Whether the families of hbase:meta that rows are read from have store files.
-    ///
-    /// # Errors
-    /// `Io`.
-    fn has_catalog_files(&self, fs: &dyn FileSystem) -> Result<bool> {
-        for family in [&b"info"[..], b"table"] {
-            let dir = self.family_dir(&RegionInfo::meta(), family);
-            let files = match fs.list_dir(&dir) {
-                Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-                entries => entries.map_err(|error| Error::io("cannot list", &dir, error))?,
-            };
-            if !files.iter().any(|file| !file.is_dir && !file.name.contains('.')) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
 }
 
 /// The files that say which store this is, and who may start on it.
@@ -315,14 +327,15 @@ pub(crate) struct RootFiles {
     root: PathBuf,
     marker: PathBuf,
     version: PathBuf,
+    log_head: PathBuf,
     state: Arc<Mutex<RootState>>,
 }
 
 impl RootFiles {
-    /// Makes the marker survive a power cut, and with it the names next to it, and prevents HBase
-    /// from starting on the directory. Called before anything except [`Layout::prepare`] creates
-    /// files or directories that must survive, so a directory without a complete marker holds
-    /// nothing of value. Once per process.
+    /// Makes the marker survive a power cut, and with it the names next to it, gives the log its
+    /// first head, and prevents HBase from starting on the directory. Called before anything except
+    /// [`Layout::prepare`] creates files or directories that must survive, so a directory without a
+    /// complete marker holds nothing of value. Once per process.
     ///
     /// # Errors
     /// The file that could not be written, and why. The call can be repeated.
@@ -338,6 +351,11 @@ impl RootFiles {
             let path = path.to_path_buf();
             |error| (path, error)
         };
+        // First: the other files say that there is one.
+        if let Some(head) = &state.first_log_head {
+            fs.write_atomically(&self.log_head, head).map_err(failed(&self.log_head))?;
+            state.first_log_head = None;
+        }
         if !state.is_in_use {
             let content = version_content(VERSION_IN_USE);
             let replaced = match state.is_new {
@@ -349,8 +367,16 @@ impl RootFiles {
             replaced.map_err(failed(&self.version))?;
         }
         if !state.is_durable {
-            // An earlier process may have failed to sync it.
-            fs.rewrite(&self.marker, 0).map_err(failed(&self.marker))?;
+            // A log of version 1 has no head until its next segment.
+            let has_log = fs.exists(&self.log_head).map_err(failed(&self.log_head))?;
+            let marker = Marker { has_log: state.marker.has_log || has_log, ..state.marker };
+            let written = match marker == state.marker {
+                // An earlier process may have failed to sync it.
+                true => fs.rewrite(&self.marker, 0),
+                false => fs.replace(&self.marker, &marker.encode()),
+            };
+            written.map_err(failed(&self.marker))?;
+            state.marker = marker;
         }
         if state.is_new {
             fs.sync_file(&self.version).map_err(failed(&self.version))?;

@@ -1,11 +1,11 @@
 //! Stages a rewind: step 1 of `rewind`.
 //!
-//! Every file of the checkpoint gets a name in the partial directory, durably. The contents that
-//! the rewind before replaced have nearly all of these names already, if they came from the same
-//! checkpoint. Then what differs in them is changed where they are: names that the checkpoint does
-//! not have or that are missing, and names that the engine changed, whatever they refer to now.
-//! After that they become the partial directory. So the number of links and syncs grows with the
-//! changes; only the comparison, which reads every directory, grows with the store.
+//! Every file of the checkpoint gets a name in the partial directory, durably. If the previous
+//! rewind was to the same checkpoint, the contents that it replaced have nearly all of these names
+//! already. They are corrected in place and become the partial directory: names that the checkpoint
+//! lacks are removed, missing ones are added, and those that the engine changed are linked again,
+//! whatever they refer to now. So the number of links and syncs grows with the changes; only the
+//! comparison, which reads every directory, grows with the store.
 //!
 //! Invariant: a directory in which no name was changed since it was synced needs no sync. Threads:
 //! one, which holds the store's lock.

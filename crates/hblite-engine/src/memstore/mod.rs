@@ -35,7 +35,6 @@ use hblite_env::sync::Mutex;
 use hblite_model::cell::{CellComparator, CellRef};
 use hblite_model::{Error, Exception, Result, bytes};
 
-use cells::Approach;
 use segment::MutableSegment;
 
 /// The memstore of one store (HBase's `DefaultMemStore`).
@@ -117,11 +116,10 @@ impl MemStore {
         self.segments.read().active.add(cells.into_iter())
     }
 
-    /// A search for where a cell of `row` will be added, to be run together with those of other
-    /// memstores.
-    pub(crate) fn approach<'r>(&self, row: &'r [u8]) -> RowApproach<'r> {
-        let segment = Arc::clone(&self.segments.read().active);
-        RowApproach { segment, row, search: None }
+    /// Brings memory that an insert of `row` uses into the processor's cache: that of many
+    /// memstores is in none, and the processor waits for all of it at once.
+    pub(crate) fn prefetch(&self, row: &[u8]) {
+        self.segments.read().active.prefetch(row);
     }
 
     /// The cost of all cells, active and snapshot.
@@ -240,27 +238,5 @@ impl Segments {
             return first.row()[..length].to_vec();
         }
         self.shared_row_prefix.clone()
-    }
-}
-
-/// Brings what an insert reads into the processor's cache, a step at a time.
-///
-/// The cells of many memstores are in no cache, and each step of a search depends on the one
-/// before. The processor waits for the next steps of many searches at once.
-pub(crate) struct RowApproach<'r> {
-    segment: Arc<MutableSegment>,
-    row: &'r [u8],
-    search: Option<Approach>,
-}
-
-impl RowApproach<'_> {
-    /// Runs approaches to their ends, side by side.
-    pub(crate) fn run_all(mut approaches: Vec<Self>) {
-        for approach in &mut approaches {
-            approach.search = Some(approach.segment.approach(approach.row));
-        }
-        while !approaches.is_empty() {
-            approaches.retain_mut(|approach| approach.search.as_mut().is_some_and(Approach::step));
-        }
     }
 }

@@ -12,7 +12,7 @@ use hblite_env::sync::RwLock;
 use hblite_model::cell::{CellComparator, CellRef, CellType};
 
 use super::MemStoreSize;
-use super::cells::{Approach, CellArray, CellCursor, CellList, ChunkPool};
+use super::cells::{CellArray, CellCursor, CellList, ChunkPool, begin_inserts};
 use super::row_bloom::RowBloom;
 use super::segment_scanner::SegmentScanner;
 use crate::invariants::ARE_CHECKED;
@@ -45,10 +45,10 @@ impl MutableSegment {
         // the processor then waits for the words of many rows at once.
         let mut added =
             MemStoreSize { heap_size: self.add_rows(cells.clone()), ..Default::default() };
-        let mut finger = self.cells.finger();
+        let guard = begin_inserts();
         for cell in cells {
             self.summary.statistics.include(&cell);
-            added.heap_size += self.cells.insert(&cell, &mut finger);
+            added.heap_size += self.cells.insert(&cell, &guard);
             debug_assert!(self.may_contain_row(cell.row()), "rows come before their cells");
             added.data_size += data_size(&cell);
             added.cell_count += 1;
@@ -69,10 +69,10 @@ impl MutableSegment {
         self.summary.rows.insert_all(rows)
     }
 
-    /// Begins to bring what an insert of `row` reads into the processor's cache.
-    pub(super) fn approach(&self, row: &[u8]) -> Approach {
+    /// Brings memory that an insert of `row` uses into the processor's cache.
+    pub(super) fn prefetch(&self, row: &[u8]) {
         self.summary.rows.prefetch(row);
-        self.cells.approach(row)
+        self.cells.prefetch_free();
     }
 
     pub(super) fn is_empty(&self) -> bool {

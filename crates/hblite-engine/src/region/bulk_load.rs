@@ -243,6 +243,8 @@ impl Region {
         // Before a compaction can replace the files: a list that reappeared would make them seem
         // lost.
         remove_finished(&self.context, &[committed.to_path_buf()]).ok()?;
+        self.dead_rows.iter().for_each(|rows| rows.note_revivable());
+        let _suspended = self.dead_rows.as_ref().map(|rows| rows.suspend());
         self.file_gate.close_while(|| {
             for (store, files) in self.stores.iter().zip(loaded) {
                 if !files.is_empty() {

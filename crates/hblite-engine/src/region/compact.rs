@@ -44,9 +44,13 @@ impl Region {
     }
 
     fn compact_store(&self, store: &Store, trigger: CompactionTrigger) -> Result<bool> {
+        let around_swap = |swap: &mut dyn FnMut()| {
+            let _suspended = self.dead_rows.as_ref().map(|rows| rows.suspend());
+            swap();
+        };
         let mut has_compacted = false;
         // A store that was far behind may need more than one round.
-        while !self.is_closing() && store.compact(trigger, self.mvcc.read_point())? {
+        while !self.is_closing() && store.compact(trigger, self.mvcc.read_point(), &around_swap)? {
             has_compacted = true;
             if trigger == CompactionTrigger::Requested(CompactionKind::Major) {
                 break;
@@ -85,10 +89,16 @@ impl Region {
         Ok(())
     }
 
-    /// Whether a store has so many files (`hbase.hstore.blockingStoreFiles`) that it is compacted
-    /// after any flush.
-    pub(crate) fn is_crowded(&self) -> bool {
-        self.stores.iter().any(|store| store.is_crowded())
+    /// Whether a store is compacted after any flush, because it has so many files
+    /// (`hbase.hstore.blockingStoreFiles`) or because no client can see much of what is in them.
+    pub(crate) fn is_compaction_urgent(&self) -> bool {
+        self.stores.iter().any(|store| store.is_compaction_urgent())
+    }
+
+    /// Whether a compaction would find many cells that no client can see.
+    pub(crate) fn has_dead_cells(&self) -> bool {
+        self.settings.is_compaction_enabled
+            && self.stores.iter().any(|store| store.has_dead_cells(&store.files()))
     }
 
     /// Notifies the compactor if one of the stores has enough files.

@@ -88,9 +88,10 @@ impl Region {
         if has_room { Ok(()) } else { Err(self.too_busy()) }
     }
 
-    /// Whether a write might have to wait: for memory, compactions, or the disk.
+    /// Whether a write might have to wait: for memory, compactions, the disk, or the clock.
     pub(crate) fn may_have_to_wait(&self) -> bool {
         self.is_memory_full()
+            || self.may_wait_for_clock()
             || self.excess_files() > 0
             || self.settings.durability == Durability::FsyncWal
     }

@@ -9,23 +9,27 @@
 
 mod bulk_load;
 mod compact;
+pub(crate) mod dead_rows;
 mod flush;
 mod load;
 mod memory;
 mod mutate;
 mod mvcc;
 mod read_modify_write;
+mod recent_writes;
 pub(crate) mod region_scanner;
 mod replay;
 mod row_lock;
 mod settings;
 pub(crate) mod split;
 pub(crate) mod split_policy;
+mod timestamps;
 mod write_pace;
 
 pub(crate) use bulk_load::{FileGate, transfer_file};
 pub(crate) use mutate::RowsWrite;
 pub(crate) use replay::Replay;
+pub(crate) use timestamps::Patience;
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -39,11 +43,14 @@ use hblite_model::{
 };
 
 use crate::context::EngineContext;
+use crate::given_times::GivenUntil;
 use crate::store::Store;
 use crate::store::column_get::{ColumnGet, ColumnRead};
+use crate::store::manifest::Recorded;
 use crate::store::region_files::RegionFiles;
 use crate::wal::WalRegion;
 
+use self::dead_rows::{DeadRows, Watch};
 use self::flush::FlushState;
 use self::load::RegionLoadCounters;
 use self::mvcc::Mvcc;
@@ -65,6 +72,14 @@ pub(crate) struct Region {
     wal_region: WalRegion,
     mvcc: Mvcc,
     row_locks: RowLocks,
+    /// The latest timestamp that the store gave to a cell.
+    given: GivenUntil,
+    /// The same, of the cells that were there when the region was opened.
+    given_at_open: GivenUntil,
+    /// `None` if a family shows more than what is visible to a plain scan.
+    dead_rows: Option<Arc<DeadRows>>,
+    /// The jumps of the clock that the two and the row locks know of.
+    clock_jumps: AtomicU64,
     lanes: Striped<Lane>,
     /// Set under the updates lock; a failed close resets it without that lock.
     is_closing: AtomicBool,
@@ -94,6 +109,7 @@ struct RegionParts {
     settings: RegionSettings,
     stores: Vec<Arc<Store>>,
     files: Arc<RegionFiles>,
+    given: GivenUntil,
 }
 
 fn comparator_of(region: &RegionInfo) -> CellComparator {
@@ -102,22 +118,26 @@ fn comparator_of(region: &RegionInfo) -> CellComparator {
 
 impl Region {
     /// Opens the region from its directory; missing family directories are created when they are
-    /// first needed.
+    /// first needed. `manifest` is what hbase:meta says about its manifest.
     pub(crate) fn open(
         context: &Arc<EngineContext>,
         info: RegionInfo,
+        manifest: Option<Recorded>,
         descriptor: Arc<TableDescriptor>,
     ) -> Result<Arc<Self>> {
         let comparator = comparator_of(&info);
         context.layout.remove_unfinished_files(context.env.fs.as_ref(), &info)?;
         let loads = bulk_load::finish_all(context, &info, &descriptor)?;
-        let files = RegionFiles::open(context, &info, loads.files)?;
+        let files = RegionFiles::open(context, &info, manifest, loads.files)?;
         let mut stores = Vec::with_capacity(descriptor.families().len());
+        let given = GivenUntil::default();
         for family in descriptor.families() {
-            let store = Store::open(context, &info, &descriptor, family, comparator, &files)?;
+            let table = &descriptor;
+            let store = Store::open(context, &info, table, family, comparator, &files, &given)?;
             stores.push(Arc::new(store));
         }
         files.keep_families(&descriptor);
+        files.restore_manifest()?;
         if !loads.dirs.is_empty() || stores.iter().any(|store| store.has_leftovers()) {
             // Until the manifest is written, the files removed here explain which others are
             // present or missing.
@@ -127,7 +147,8 @@ impl Region {
         }
         let last_id = stores.iter().map(|store| store.sequence_id_max()).max().unwrap_or(0);
         let settings = RegionSettings::new(&descriptor, &context.options);
-        Self::new(context, RegionParts { info, descriptor, settings, stores, files }, last_id)
+        let parts = RegionParts { info, descriptor, settings, stores, files, given };
+        Self::new(context, parts, last_id)
     }
 
     /// The region of another store that has the same files, which are shared. Nothing of the
@@ -137,13 +158,15 @@ impl Region {
     /// None are known: the name of the original is valid.
     pub(crate) fn copy_of(original: &Self, context: &Arc<EngineContext>) -> Result<Arc<Self>> {
         let files = original.files.copy_in(context);
-        let copy = |store: &Arc<Store>| Arc::new(Store::copy_of(store, context, &files));
+        let given = original.given.detached();
+        let copy = |store: &Arc<Store>| Arc::new(Store::copy_of(store, context, &files, &given));
         let parts = RegionParts {
             info: original.info.clone(),
             descriptor: Arc::clone(&original.descriptor),
             settings: original.settings.clone(),
             stores: original.stores.iter().map(copy).collect(),
             files,
+            given,
         };
         let region = Self::new(context, parts, original.last_sequence_id())?;
         let skipped_to = original.log_skipped_to.load(Ordering::Relaxed);
@@ -152,8 +175,9 @@ impl Region {
     }
 
     fn new(context: &Arc<EngineContext>, parts: RegionParts, last_id: u64) -> Result<Arc<Self>> {
-        let RegionParts { info, descriptor, settings, stores, files } = parts;
+        let RegionParts { info, descriptor, settings, stores, files, given } = parts;
         let comparator = comparator_of(&info);
+        let dead_rows = DeadRows::of(&descriptor, &stores, context.env.clock.now_millis());
         Ok(Arc::new(Self {
             wal_region: context.wal.region(info.encoded_name())?,
             context: Arc::clone(context),
@@ -164,7 +188,11 @@ impl Region {
             files,
             comparator,
             mvcc: Mvcc::new(last_id),
-            row_locks: RowLocks::new(),
+            row_locks: RowLocks::default(),
+            given_at_open: given.detached(),
+            dead_rows,
+            given,
+            clock_jumps: AtomicU64::new(context.write_clock.jumps()),
             lanes: Striped::default(),
             is_closing: AtomicBool::new(false),
             flush: Mutex::new(FlushState::default()),
@@ -239,15 +267,14 @@ impl Region {
         if self.store_of(family).is_some() {
             return Ok(());
         }
-        Err(Error::new(
-            Exception::NoSuchColumnFamily,
-            format!(
-                "Column family {} does not exist in region {} in table {}",
-                String::from_utf8_lossy(family),
-                self.info.region_name_as_string(),
-                self.descriptor
-            ),
-        ))
+        let family = String::from_utf8_lossy(family);
+        let message = format!(
+            "Column family {family} does not exist in region {} in table {}",
+            self.info.region_name_as_string(),
+            self.descriptor
+        );
+        let summary = format!("table {} has no column family {family}", self.info.table());
+        Err(Error::new(Exception::NoSuchColumnFamily, message).with_summary(summary))
     }
 
     /// The largest cell that a client may write, in bytes; `None` for no limit.
@@ -257,12 +284,17 @@ impl Region {
 
     /// Begins a scan of those rows of the region that the scan selects.
     pub(crate) fn scanner(&self, scan: &Scan) -> Result<RegionScanner> {
-        self.scanner_at(scan, || self.mvcc.read_point())
+        self.scanner_at(scan, || self.mvcc.read_point(), self.watch_rows(scan))
     }
 
     /// Like [`Region::scanner`], at the first read point that `read_point` returns whose cells all
     /// still exist.
-    fn scanner_at(&self, scan: &Scan, read_point: impl Fn() -> u64) -> Result<RegionScanner> {
+    fn scanner_at(
+        &self,
+        scan: &Scan,
+        read_point: impl Fn() -> u64,
+        watch: Option<Watch>,
+    ) -> Result<RegionScanner> {
         for (family, _) in scan.columns().families() {
             self.check_family(family)?;
         }
@@ -273,8 +305,9 @@ impl Region {
         let env = &self.context.env;
         let now = env.clock.now_millis();
         let seed = scan.filter().map_or(0, |_| env.random.next_u64());
-        let sources = ScanSources { stores: &self.stores, gate: &self.file_gate };
-        RegionScanner::open(sources, scan, self.comparator, read_point, now, seed)
+        let dead_rows = self.dead_rows.as_deref().map(|rows| (rows, self.first_row(scan)));
+        let sources = ScanSources { stores: &self.stores, gate: &self.file_gate, dead_rows };
+        RegionScanner::open(sources, scan, self.comparator, (read_point, now), seed, watch)
     }
 
     /// The row at which a scan of this region begins, or the region does.
@@ -293,10 +326,12 @@ impl Region {
         read_point: Option<u64>,
     ) -> Result<(RegionScanner, u64)> {
         let (first, used) = (Cell::new(read_point), Cell::new(0));
-        let scanner = self.scanner_at(scan, || {
+        let at = || {
             used.set(first.take().unwrap_or_else(|| self.mvcc.read_point()));
             used.get()
-        })?;
+        };
+        let watch = if read_point.is_none() { self.watch_rows(scan) } else { None };
+        let scanner = self.scanner_at(scan, at, watch)?;
         Ok((scanner, used.get()))
     }
 
@@ -341,7 +376,7 @@ impl Region {
     fn read_row_at(&self, get: &Get, sequence_id: u64) -> Result<CellBuffer> {
         let first = Cell::new(Some(sequence_id));
         let read_point = || first.take().unwrap_or_else(|| self.mvcc.read_point());
-        self.read_row_from(self.scanner_at(get.as_scan(), read_point)?)
+        self.read_row_from(self.scanner_at(get.as_scan(), read_point, None)?)
     }
 
     fn read_row_from(&self, mut scanner: RegionScanner) -> Result<CellBuffer> {
@@ -356,6 +391,7 @@ impl Region {
         let counts = scanner.row_counts();
         // HBase counts the calls for a next row, including the one that finds none.
         let rows = counts.scanned.saturating_sub(counts.filtered).max(1);
+        self.dead_rows.iter().for_each(|rows| rows.note_hidden(counts.filtered));
         self.count_cells_read(rows, scanner.stats().cells_examined, cells, size_bytes);
     }
 

@@ -3,8 +3,9 @@
 //! 1. refuse what cannot be written (read-only, unknown family, memory full)
 //! 2. lock the rows
 //! 3. enter the region: from here on no flush takes its snapshot, and the region stays open
-//! 4. set timestamps, under the locks: a write that begins after another has ended never has an
-//!    earlier timestamp (two concurrent plain writes share the lock, as in HBase)
+//! 4. give timestamps, under the locks: a write that begins after another has ended gets one that
+//!    makes it win (`timestamps`). A write that would get too far ahead of the clock releases its
+//!    locks, waits, and begins again
 //! 5. append to the log; the sequence id is assigned there, so log order is id order
 //! 6. wait for the log as the durability requires
 //! 7. insert into the memstores
@@ -13,8 +14,7 @@
 //! [`RowsWrite`] is a write between steps 2 and 8. A batch takes several regions through each step
 //! together, so that one wait for the log serves all of them. It locks the regions in the order of
 //! their rows, and appends only when it has all locks: from then on a write waits for no lock, so
-//! those that wait for it in step 8 do not wait in a circle. Before step 5, it runs the searches of
-//! step 7 side by side ([`RowApproach`]): the memory of many regions is in no cache.
+//! those that wait for it in step 8 do not wait in a circle.
 //!
 //! Source: `HRegion.doMiniBatchMutate`.
 
@@ -23,14 +23,15 @@ use std::cell::RefCell;
 use hblite_env::sync::{RwLockReadGuard, RwLockWriteGuard};
 use hblite_model::cell::{TagType, push_tag};
 use hblite_model::{
-    CellBuffer, CellRef, CellType, Durability, Error, Exception, Get, LATEST_TIMESTAMP, Mutation,
+    CellBuffer, CellRef, CellType, Durability, Error, Exception, LATEST_TIMESTAMP, Mutation,
     MutationKind, Nonce, Result,
 };
 
 use super::Region;
 use super::row_lock::SharedRows;
+use super::timestamps::{GivenTimes, Patience, stamp};
+use crate::given_times::WriteTime;
 use crate::invariants::ARE_CHECKED;
-use crate::memstore::RowApproach;
 use crate::wal::{EditOrigin, WalTicket};
 
 /// A larger buffer is not kept for the next write.
@@ -64,8 +65,8 @@ pub(super) fn keep_edit(mut edit: CellBuffer) {
 pub(crate) struct RowsWrite<'a> {
     region: &'a Region,
     edit: CellBuffer,
-    /// The time of the write.
-    now: i64,
+    /// The time of the write, or the latest timestamp that it was given.
+    write_time: i64,
     durability: Durability,
     logged: Option<Logged<'a>>,
     _rows: LockedRows<'a>,
@@ -103,24 +104,48 @@ impl Drop for Logged<'_> {
 }
 
 impl RowsWrite<'_> {
-    /// Step 4, with a time that was taken after the locks.
+    /// Step 4, with a time that was taken after the locks. Returns false if the write must release
+    /// its locks and wait for the clock.
     ///
     /// # Errors
     /// Those of reading what a delete of the newest version refers to.
-    pub(crate) fn prepare<M: AsRef<Mutation>>(&mut self, mutations: &[M], now: i64) -> Result<()> {
+    pub(crate) fn prepare<M: AsRef<Mutation>>(
+        &mut self,
+        mutations: &[M],
+        time: WriteTime,
+        patience: &Patience,
+    ) -> Result<bool> {
         assert!(self.edit.is_empty(), "a write is prepared once");
-        self.now = now;
-        let mut mutations = mutations.iter().map(AsRef::as_ref);
-        mutations.try_for_each(|one| self.region.prepare_cells(one, now, &mut self.edit))
+        let mutations = mutations.iter().map(AsRef::as_ref);
+        let mut given = GivenTimes::new();
+        self.region.give_all(mutations.clone(), time, patience, &mut given)?;
+        if given.iter().any(|given| given.must_wait) {
+            return Ok(false);
+        }
+        for (mutation, given) in mutations.clone().zip(&given) {
+            self.region.prepare_cells(mutation, given.timestamp, &mut self.edit)?;
+        }
+        // Only now: the mutations of a row that are written together do not follow each other.
+        self.write_time = time.now;
+        let mut first = 0;
+        for mutation in mutations {
+            let count = self.region.stored_cells(mutation);
+            let stored = self.edit.iter().skip(first).take(count);
+            let latest = self.region.leave_traces(mutation, stored, time);
+            self.write_time = self.write_time.max(latest);
+            first += count;
+        }
+        Ok(true)
     }
 
-    /// What step 7 begins with, to be done for several regions together.
-    pub(crate) fn approaches(&self) -> impl Iterator<Item = RowApproach<'_>> {
-        self.region.stores.iter().filter_map(|store| {
-            let family = store.family().name();
-            let first = self.edit.iter().find(|cell| cell.family() == family)?;
-            Some(store.memstore().approach(first.row()))
-        })
+    /// Brings memory that step 7 uses into the processor's cache, for several regions together.
+    pub(crate) fn prefetch_memory(&self) {
+        for store in &self.region.stores {
+            let is_mine = |cell: &CellRef<'_>| cell.family() == store.family().name();
+            if let Some(first) = self.edit.iter().find(is_mine) {
+                store.memstore().prefetch(first.row());
+            }
+        }
     }
 
     /// Step 5. [`RowsWrite::finish`] must follow.
@@ -129,8 +154,12 @@ impl RowsWrite<'_> {
     /// `RegionTooBusy`, `RegionServerStopped`: nothing was written.
     pub(crate) fn append(&mut self) -> Result<()> {
         assert!(self.logged.is_none(), "a write is appended once");
-        self.logged =
-            Some(self.region.append_edit(&mut self.edit, self.durability, self.now, None)?);
+        self.logged = Some(self.region.append_edit(
+            &mut self.edit,
+            self.durability,
+            self.write_time,
+            None,
+        )?);
         Ok(())
     }
 
@@ -162,12 +191,18 @@ impl Region {
             return Ok(());
         }
         self.admit_rows(mutations)?;
-        let mut write = self.lock_rows(mutations, durability)?;
-        write.prepare(mutations, self.now())?;
-        write.append()?;
-        write.finish()?;
-        self.count_writes(mutations);
-        Ok(())
+        let mut patience = Patience::default();
+        loop {
+            let mut write = self.lock_rows(mutations, durability)?;
+            if write.prepare(mutations, self.write_time(), &patience)? {
+                write.append()?;
+                write.finish()?;
+                self.count_writes(mutations);
+                return Ok(());
+            }
+            drop(write);
+            patience.wait();
+        }
     }
 
     /// Reads what step 2 will change for a row, so that the processor has it: a batch does so for
@@ -203,12 +238,15 @@ impl Region {
         let _updates = self.enter()?;
         let edit = take_edit();
         let durability = durability.unwrap_or_else(|| self.durability_of(mutations()));
-        Ok(RowsWrite { region: self, edit, now: 0, durability, logged: None, _rows, _updates })
-    }
-
-    /// The time, in milliseconds since 1970-01-01 UTC.
-    pub(crate) fn now(&self) -> i64 {
-        self.context.env.clock.now_millis()
+        Ok(RowsWrite {
+            region: self,
+            edit,
+            write_time: 0,
+            durability,
+            logged: None,
+            _rows,
+            _updates,
+        })
     }
 
     /// Counts mutations that were written.
@@ -234,10 +272,10 @@ impl Region {
         &self,
         edit: &mut CellBuffer,
         durability: Durability,
-        now: i64,
+        write_time: i64,
         nonce: Option<Nonce>,
     ) -> Result<u64> {
-        let logged = self.append_edit(edit, durability, now, nonce)?;
+        let logged = self.append_edit(edit, durability, write_time, nonce)?;
         let sequence_id = logged.sequence_id;
         self.finish_edit(edit, logged)?;
         Ok(sequence_id)
@@ -248,7 +286,7 @@ impl Region {
         &self,
         edit: &mut CellBuffer,
         durability: Durability,
-        now: i64,
+        write_time: i64,
         nonce: Option<Nonce>,
     ) -> Result<Logged<'_>> {
         keep_last_of_equal_keys(edit);
@@ -265,7 +303,7 @@ impl Region {
             return Ok(self.begin(durability));
         }
         let mut logged = None;
-        let origin = EditOrigin { write_time: now, nonce };
+        let origin = EditOrigin { write_time, nonce };
         let ticket = wal.append(&self.wal_region, origin, edit, durability, || {
             logged.insert(self.begin(durability)).sequence_id
         })?;
@@ -286,6 +324,7 @@ impl Region {
             logged.end();
             return Err(error);
         }
+        self.dead_rows.iter().for_each(|rows| rows.note_puts(edit));
         let mut size_bytes = 0;
         for store in &self.stores {
             let family = store.family().name();
@@ -322,15 +361,24 @@ impl Region {
         Ok(())
     }
 
-    /// Step 4 for a put or delete: its cells as they are stored.
+    /// How many cells [`Region::prepare_cells`] makes of a put or delete.
+    pub(super) fn stored_cells(&self, mutation: &Mutation) -> usize {
+        match mutation.is_whole_row_delete() {
+            true => self.stores.len(),
+            false => mutation.cells().len(),
+        }
+    }
+
+    /// Step 4 for a put or delete: its cells as they are stored. Those without a timestamp get
+    /// `given`.
     pub(super) fn prepare_cells(
         &self,
         mutation: &Mutation,
-        now: i64,
+        given: i64,
         edit: &mut CellBuffer,
     ) -> Result<()> {
         if mutation.is_whole_row_delete() {
-            let timestamp = stamp(mutation.timestamp(), now);
+            let timestamp = stamp(mutation.timestamp(), given);
             for store in &self.stores {
                 let (row, family) = (mutation.row(), store.family().name());
                 let marker = CellType::DeleteFamily.code();
@@ -356,27 +404,13 @@ impl Region {
                 let (row, family) = (cell.row().to_vec(), cell.family().to_vec());
                 let qualifier = cell.qualifier().to_vec();
                 let nth = count_same_deletes(mutation.cells(), index - first);
-                self.newest_timestamp(&row, &family, &qualifier, nth)?.unwrap_or(now)
+                self.newest_timestamp(&row, &family, &qualifier, nth)?.unwrap_or(given)
             } else {
-                now
+                given
             };
             edit.set_timestamp(index, timestamp);
         }
         Ok(())
-    }
-
-    /// Timestamp of the `nth` newest version of a column, for a delete of a single version.
-    fn newest_timestamp(
-        &self,
-        row: &[u8],
-        family: &[u8],
-        qualifier: &[u8],
-        nth: usize,
-    ) -> Result<Option<i64>> {
-        let versions = i32::try_from(nth).unwrap_or(i32::MAX);
-        let get = Get::new(row).with_column(family, qualifier).with_versions(versions);
-        let found = self.read_row(&get)?;
-        Ok(found.get(nth - 1).map(|cell| cell.timestamp()))
     }
 
     /// The strongest durability that one of the mutations, or the table, requests.
@@ -414,11 +448,6 @@ fn count_same_deletes(cells: &CellBuffer, index: usize) -> usize {
             && other.qualifier() == cell.qualifier()
     };
     cells.iter().take(index + 1).filter(is_same).count()
-}
-
-/// The timestamp of a cell: its own, or `now` if it has none.
-pub(super) fn stamp(timestamp: i64, now: i64) -> i64 {
-    if timestamp == LATEST_TIMESTAMP { now } else { timestamp }
 }
 
 /// The tags that a mutation's settings give its cells.

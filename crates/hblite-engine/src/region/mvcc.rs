@@ -4,8 +4,8 @@
 //! all writes are complete; a reader takes it once and sees exactly the cells up to it.
 //!
 //! Invariants: ids are assigned one after the other. Those above the read point are in progress,
-//!             except for the ones in `complete`, and the first of them is. The read point never
-//!             goes back, and is at most the last id.
+//!             except for the ones in `complete`; the lowest of them always is. The read point
+//!             never goes back, and is at most the last id.
 //! Threads:    any.
 
 use std::cmp::Reverse;

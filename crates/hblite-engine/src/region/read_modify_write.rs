@@ -13,9 +13,11 @@ use hblite_model::{
     CellBuffer, CellRef, CellType, CheckAndMutate, CheckAndMutateResult, Condition, Error,
     Exception, Get, Mutation, MutationKind, Nonce, Result, RowResult,
 };
+use smallvec::SmallVec;
 
 use super::Region;
-use super::mutate::{keep_edit, mutation_tags, stamp, take_edit};
+use super::mutate::{keep_edit, mutation_tags, take_edit};
+use super::timestamps::{GivenTimes, Patience, stamp};
 use crate::nonces::Turn;
 
 /// A write that was done.
@@ -43,12 +45,17 @@ impl Region {
             self.check_mutation(mutation)?;
         }
         let write = || {
-            let _row = self.row_locks.exclusive(std::iter::once(row));
-            let _updates = self.enter()?;
-            self.mutate_locked(mutations, i64::MIN, nonce).map(Some)
+            patiently(|patience| {
+                let _row = self.row_locks.exclusive(std::iter::once(row));
+                let _updates = self.enter()?;
+                self.mutate_locked(mutations, i64::MIN, nonce, patience)
+            })
         };
-        let written =
-            self.once(nonce, write, |id| self.written_by(row, mutations, id).map(Some))?;
+        let written = self.once(
+            nonce,
+            || write().map(Some),
+            |id| self.written_by(row, mutations, id).map(Some),
+        )?;
         Ok(written.map(|written| written.result).unwrap_or_default())
     }
 
@@ -70,7 +77,7 @@ impl Region {
         let mutations = action.mutations();
         let written = self.once(
             nonce,
-            || self.mutate_if(check, condition, mutations, nonce),
+            || patiently(|patience| self.mutate_if(check, condition, mutations, nonce, patience)),
             |id| self.written_by(check.row(), mutations, id).map(Some),
         )?;
         Ok(written.map_or_else(CheckAndMutateResult::default, |Written { result, .. }| {
@@ -95,42 +102,47 @@ impl Region {
         }
         let checked = checks.iter().map(CheckAndMutate::row);
         let rows = || checked.clone().chain(mutations.iter().map(Mutation::row));
-        let _rows = self.row_locks.exclusive(rows());
-        let _updates = self.enter()?;
-        for check in checks {
-            let Some(condition) = check.condition() else { continue };
-            if let Condition::Column { family, .. } = condition {
-                self.check_family(family)?;
+        patiently(|patience| {
+            let _rows = self.row_locks.exclusive(rows());
+            let _updates = self.enter()?;
+            for check in checks {
+                let Some(condition) = check.condition() else { continue };
+                if let Condition::Column { family, .. } = condition {
+                    self.check_family(family)?;
+                }
+                if !holds(condition, &self.read_row(&condition_get(check, condition))?)? {
+                    return Ok(Some(false));
+                }
             }
-            if !holds(condition, &self.read_row(&condition_get(check, condition))?)? {
-                return Ok(false);
-            }
-        }
-        self.mutate_locked(mutations, i64::MIN, None)?;
-        Ok(true)
+            let written = self.mutate_locked(mutations, i64::MIN, None, patience)?;
+            Ok(written.map(|_| true))
+        })
     }
 
-    /// Writes if the condition holds; `None` if it does not.
+    /// Writes if the condition holds; the inner result is `None` if it does not, the outer one if
+    /// the write must wait for the clock.
     fn mutate_if(
         &self,
         check: &CheckAndMutate,
         condition: &Condition,
         mutations: &[Mutation],
         nonce: Option<Nonce>,
-    ) -> Result<Option<Written>> {
+        patience: &Patience,
+    ) -> Result<Option<Option<Written>>> {
         let get = condition_get(check, condition);
         let _row = self.row_locks.exclusive(std::iter::once(check.row()));
         let _updates = self.enter()?;
         let found = self.read_row(&get)?;
         if !holds(condition, &found)? {
-            return Ok(None);
+            return Ok(Some(None));
         }
         for mutation in mutations {
             self.check_mutation(mutation)?;
         }
-        // The clock may run backwards: the new cell must not be hidden by the version just read.
+        // The version just read may be later than the clock: it must not hide the new one.
         let seen = found.get(0).map_or(i64::MIN, |cell| cell.timestamp());
-        self.mutate_locked(mutations, seen, nonce).map(Some)
+        let written = self.mutate_locked(mutations, seen, nonce, patience)?;
+        Ok(written.map(Some))
     }
 
     /// Runs `write` unless it was done before under the same nonce; in that case `read_back`
@@ -174,25 +186,36 @@ impl Region {
         Ok(Written { result, sequence_id })
     }
 
-    /// Writes to rows that the caller has locked.
+    /// Writes to rows that the caller has locked. Puts get no timestamp before `timestamp_min`.
+    /// `None` if the write must wait for the clock.
     fn mutate_locked(
         &self,
         mutations: &[Mutation],
         timestamp_min: i64,
         nonce: Option<Nonce>,
-    ) -> Result<Written> {
-        let now = self.context.env.clock.now_millis();
+        patience: &Patience,
+    ) -> Result<Option<Written>> {
+        let time = self.write_time();
+        let mut given = GivenTimes::new();
+        self.give_all(mutations.iter(), time, patience, &mut given)?;
+        if given.iter().any(|given| given.must_wait) {
+            return Ok(None);
+        }
         let mut edit = take_edit();
         let mut results = CellBuffer::new();
-        for mutation in mutations {
+        let mut ends: SmallVec<[usize; 2]> = SmallVec::new();
+        for (mutation, given) in mutations.iter().zip(&given) {
+            let first = edit.len();
             match mutation.kind() {
                 MutationKind::Put => {
-                    self.prepare_cells(mutation, now.max(timestamp_min), &mut edit)?;
+                    let timestamp = given.timestamp.max(timestamp_min);
+                    self.prepare_cells(mutation, timestamp, &mut edit)?;
                 }
-                MutationKind::Delete => self.prepare_cells(mutation, now, &mut edit)?,
+                MutationKind::Delete => {
+                    self.prepare_cells(mutation, given.timestamp, &mut edit)?;
+                }
                 MutationKind::Increment | MutationKind::Append => {
-                    let first = edit.len();
-                    self.apply_deltas(mutation, now, &mut edit)?;
+                    self.apply_deltas(mutation, given.timestamp, &mut edit)?;
                     if mutation.returns_results() {
                         for cell in edit.iter().skip(first) {
                             results.push(&cell);
@@ -200,21 +223,29 @@ impl Region {
                     }
                 }
             }
+            ends.push(edit.len());
+        }
+        let (mut first, mut write_time) = (0, time.now);
+        for (mutation, end) in mutations.iter().zip(&ends) {
+            let stored = edit.iter().skip(first).take(*end - first);
+            write_time = write_time.max(self.leave_traces(mutation, stored, time));
+            first = *end;
         }
         let mut sequence_id = self.mvcc.read_point();
         if !edit.is_empty() {
             let durability = self.durability_of(mutations.iter());
-            sequence_id = self.write_edit(&mut edit, durability, now, nonce)?;
+            sequence_id = self.write_edit(&mut edit, durability, write_time, nonce)?;
         }
         keep_edit(edit);
         self.counters().write_requests(mutations.len() as u64);
         let rows = mutations.iter().map(Mutation::row);
         self.context.key_samples.note(&self.info, rows, true);
-        Ok(Written { result: RowResult::new(results), sequence_id })
+        Ok(Some(Written { result: RowResult::new(results), sequence_id }))
     }
 
-    /// The new cells of an increment or append, in the order of families and qualifiers.
-    fn apply_deltas(&self, mutation: &Mutation, now: i64, edit: &mut CellBuffer) -> Result<()> {
+    /// The new cells of an increment or append, in the order of families and qualifiers, with this
+    /// timestamp or a later one.
+    fn apply_deltas(&self, mutation: &Mutation, given: i64, edit: &mut CellBuffer) -> Result<()> {
         let mut deltas: Vec<CellRef<'_>> = mutation.cells().iter().collect();
         deltas.sort_by(|left, right| {
             (left.family(), left.qualifier()).cmp(&(right.family(), right.qualifier()))
@@ -228,13 +259,25 @@ impl Region {
             let present = self.read_row(&get)?;
             for delta in family_deltas {
                 let current = present.iter().find(|cell| cell.qualifier() == delta.qualifier());
-                push_new_value(mutation, delta, current, now, edit)?;
+                push_new_value(mutation, delta, current, given, edit)?;
                 if let Some(cell) = edit.last() {
                     check_new_cell(&cell, size_max)?;
                 }
             }
         }
         Ok(())
+    }
+}
+
+/// Repeats a write that returns `None` because it must wait for the clock. It holds no lock
+/// meanwhile.
+fn patiently<T>(mut write: impl FnMut(&Patience) -> Result<Option<T>>) -> Result<T> {
+    let mut patience = Patience::default();
+    loop {
+        if let Some(written) = write(&patience)? {
+            return Ok(written);
+        }
+        patience.wait();
     }
 }
 
@@ -253,7 +296,7 @@ fn push_new_value(
     mutation: &Mutation,
     delta: &CellRef<'_>,
     current: Option<CellRef<'_>>,
-    now: i64,
+    given: i64,
     edit: &mut CellBuffer,
 ) -> Result<()> {
     let value = match (mutation.kind(), &current) {
@@ -270,8 +313,8 @@ fn push_new_value(
     // A counter's timestamps always increase, even if the clock does not. Only the first value has
     // the timestamp that its writer set.
     let timestamp = match &current {
-        Some(current) => now.max(current.timestamp().saturating_add(1)),
-        None => stamp(delta.timestamp(), now),
+        Some(current) => given.max(current.timestamp().saturating_add(1)),
+        None => stamp(delta.timestamp(), given),
     };
     let mut tags = mutation_tags(mutation);
     if let Some(current) = current {

@@ -25,6 +25,7 @@ mod stop_row;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use hblite_model::cell::CellBuffer;
@@ -34,6 +35,7 @@ use hblite_model::{CellComparator, Direction, Error, Result, RowPart, Scan, Scan
 pub(crate) use self::piece::RowCounts;
 use self::stop_row::StopRow;
 use super::FileGate;
+use super::dead_rows::{DeadRows, Skip, Watch};
 use crate::store::Store;
 use crate::store::key_value_scanner::is_get;
 use crate::store::key_value_scanner::{KeyValueScanner, SourceScanner, select_sources};
@@ -61,6 +63,8 @@ pub(crate) struct ScanSources<'a> {
     pub(crate) stores: &'a [Arc<Store>],
     /// The gate through which files of several stores become visible together.
     pub(crate) gate: &'a FileGate,
+    /// With the first row of the scan in the region.
+    pub(crate) dead_rows: Option<(&'a DeadRows, &'a [u8])>,
 }
 
 /// One family of a scan.
@@ -98,6 +102,8 @@ pub(crate) struct RegionScanner<S = SourceScanner> {
     fetched: u64,
     /// The partial row that was read ahead.
     ahead: Option<Piece>,
+    /// Until the first row.
+    watch: Option<Watch>,
     /// The last partial row looked incomplete, but reading ahead found nothing after it.
     is_last_piece_corrected: bool,
 }
@@ -141,7 +147,7 @@ impl RegionScanner {
     /// A scanner of the sources in `from`, whose stores are in the order of their families, at the
     /// region's current `read_point`.
     ///
-    /// `seed` is for filters that choose at random.
+    /// `seed` is for filters that choose at random; `watch` learns what precedes the first row.
     ///
     /// # Errors
     /// As [`RegionScanner::new`].
@@ -149,15 +155,26 @@ impl RegionScanner {
         from: ScanSources<'_>,
         scan: &Scan,
         comparator: CellComparator,
-        read_point: impl Fn() -> u64,
-        now: i64,
+        (read_point, now): (impl Fn() -> u64, i64),
         seed: u64,
+        mut watch: Option<Watch>,
     ) -> Result<Self> {
         loop {
             let passed = from.gate.enter();
-            let families = sources_at(from.stores, scan, read_point(), now)?;
+            let read_point = read_point();
+            let skip = from.dead_rows;
+            let skip = skip.and_then(|(rows, first)| rows.skip(scan, first, read_point, now));
+            let scan = match &skip {
+                Some(Skip::To(row)) => Cow::Owned(scan.clone().with_start_row(row)),
+                Some(Skip::All) | None => Cow::Borrowed(scan),
+            };
+            let families = sources_at(from.stores, &scan, read_point, now)?;
             if let Some(families) = families.filter(|_| from.gate.was_open_since(passed)) {
-                return Self::new(families, scan, comparator, now, seed);
+                let mut scanner = Self::new(families, &scan, comparator, now, seed)?;
+                scanner.is_done = skip == Some(Skip::All);
+                watch.iter_mut().for_each(|watch| watch.begin(read_point, now));
+                scanner.watch = watch;
+                return Ok(scanner);
             }
         }
     }
@@ -239,6 +256,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             fetch_max: scan.caching().map(u64::from),
             fetched: 0,
             ahead: None,
+            watch: None,
             is_last_piece_corrected: false,
         })
     }
@@ -311,11 +329,31 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             return Ok(RegionStep::End);
         }
         let next = match (&self.filter, self.stores.as_mut_slice()) {
-            (None, [_]) => self.next_plain_row(sink, is_time_over),
+            (None, [_]) if self.watch.is_none() => self.next_plain_row(sink, is_time_over),
             _ => self.next_judged_row(sink, is_time_over),
         };
+        if self.watch.is_some() {
+            self.end_watch(&next);
+        }
         self.is_done |= matches!(next, Err(_) | Ok(RegionStep::End));
         next
+    }
+
+    #[cold]
+    fn end_watch(&mut self, next: &Result<RegionStep>) {
+        let hidden = self.stats().cells_examined;
+        let first_row = match next {
+            Ok(RegionStep::Cursor(())) => return,
+            Ok(RegionStep::Row(_)) => Some(self.row.as_slice()),
+            Ok(RegionStep::End) => None,
+            Err(_) => {
+                self.watch = None;
+                return;
+            }
+        };
+        if let Some(watch) = self.watch.take() {
+            watch.end(first_row, hidden);
+        }
     }
 
     /// The next row, whether it will be returned or not.
@@ -384,6 +422,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
             && self.piece.work_left() > u64::MAX / 2
             && self.paused.is_none()
             && self.ahead.is_none()
+            && self.watch.is_none()
             && !self.is_done;
         if !is_plain {
             return Ok(None);
@@ -427,7 +466,7 @@ impl<S: KeyValueScanner> RegionScanner<S> {
 fn piece_budget(scan: &Scan) -> RowBudget {
     let size_limit = scan.size_max_bytes();
     let bytes = size_limit.filter(|_| scan.allows_partial_results());
-    RowBudget::new(scan.batch(), bytes)
+    RowBudget::new(scan.batch().map(|cells| cells as usize), bytes)
 }
 
 /// Whether `family` is read only for rows that pass the filter.

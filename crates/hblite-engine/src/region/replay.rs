@@ -11,7 +11,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use hblite_model::{CellBuffer, CellRef, Result};
+use hblite_env::thread;
+use hblite_model::{CellBuffer, CellRef, ErrorKind, Result};
 
 use super::Region;
 use crate::invariants::ARE_CHECKED;
@@ -38,6 +39,8 @@ pub(crate) struct Replay {
     cells: CellBuffer,
     /// The sequence id of the last entry.
     last_id: u64,
+    /// Whether a flush failed, perhaps for lack of space.
+    stays_in_memory: bool,
 }
 
 impl Replay {
@@ -45,7 +48,7 @@ impl Replay {
     /// region. The cells are in the region's memstore after [`Replay::finish`].
     ///
     /// # Errors
-    /// Those of a flush, which a large log needs.
+    /// `RegionServerStopped` if the log failed.
     pub(crate) fn add(
         &mut self,
         entry: &WalEntry<'_>,
@@ -65,6 +68,10 @@ impl Replay {
         if sequence_id <= region.log_skipped_to.load(Ordering::Relaxed) {
             return Ok(());
         }
+        // The time of a counter that ran ahead of the clock.
+        region.given.include(entry.write_time);
+        region.given_at_open.include(entry.write_time);
+        region.dead_rows.iter().for_each(|rows| rows.note_revivable());
         for cell in entry.cells() {
             self.cells.push(&cell.with_sequence_id(sequence_id));
         }
@@ -110,19 +117,31 @@ impl Replay {
         let insert_part = &insert_part;
         let entered = region.enter()?;
         let (last, others) = split_at_rows(&order, thread_count(order.len()));
-        hblite_env::thread::scope(|scope| {
+        thread::scope(|scope| {
             for part in others {
-                scope.spawn(move || insert_part(part));
+                let work = move || insert_part(part);
+                // If no thread can be started, this one does the work.
+                if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                    insert_part(part);
+                }
             }
             insert_part(last);
         });
         drop(entered);
         self.cells.clear();
         region.mvcc.advance_to(last_id);
-        if region.memstore_size_bytes() > region.settings.flush_size_bytes {
-            region.flush_replayed(last_id)?;
+        if region.memstore_size_bytes() <= region.settings.flush_size_bytes || self.stays_in_memory
+        {
+            return Ok(());
         }
-        Ok(())
+        match region.flush_replayed(last_id) {
+            // The log and memory have the cells, as in the process that wrote the log.
+            Err(error) if error.kind() == ErrorKind::Io => {
+                self.stays_in_memory = true;
+                Ok(())
+            }
+            flushed => flushed,
+        }
     }
 }
 
@@ -131,7 +150,7 @@ fn thread_count(cells: usize) -> usize {
     if cells < 2 * CELLS_PER_THREAD_MIN {
         return 1;
     }
-    let cores = hblite_env::thread::available_parallelism().map_or(1, usize::from);
+    let cores = thread::available_parallelism().map_or(1, usize::from);
     cores.min(THREADS_MAX).min(cells / CELLS_PER_THREAD_MIN)
 }
 

@@ -4,21 +4,34 @@
 //! not grow with rows. Two rows that share a lock sometimes wait for each other, but never
 //! deadlock: a caller takes all its locks together, in ascending order.
 //!
+//! Each lock has the traces of its rows' latest writes next to it: a writer changes both, so they
+//! share a line of memory. A region that is not written to has neither.
+//!
 //! Threads: any.
 
 use std::hint::black_box;
+use std::sync::OnceLock;
 
 use hblite_env::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use super::recent_writes::RecentWrites;
 use crate::invariants::ARE_CHECKED;
 use crate::row_hash::row_hash;
 
 const LOCK_COUNT: usize = 512;
 
 /// The locks of a region's rows.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct RowLocks {
-    locks: Box<[RwLock<()>]>,
+    locks: OnceLock<Box<[RowLock]>>,
+}
+
+/// The lock of some rows, and the latest writes to them.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct RowLock {
+    lock: RwLock<()>,
+    writes: RecentWrites,
 }
 
 /// Shared locks of some rows.
@@ -28,13 +41,25 @@ pub(crate) enum SharedRows<'a> {
 }
 
 impl RowLocks {
-    pub(crate) fn new() -> Self {
-        Self { locks: (0..LOCK_COUNT).map(|_| RwLock::new(())).collect() }
+    #[inline]
+    fn locks(&self) -> &[RowLock] {
+        self.locks.get_or_init(|| (0..LOCK_COUNT).map(|_| RowLock::default()).collect())
     }
 
     /// Reads the lock of a row, so that the processor has it when it is taken.
     pub(crate) fn prefetch(&self, row: &[u8]) {
-        black_box(self.locks[index(row)].is_locked());
+        black_box(self.locks()[index(row_hash(row))].lock.is_locked());
+    }
+
+    /// The latest writes to the row with this hash.
+    #[inline]
+    pub(super) fn recent_writes(&self, row_hash: u64) -> &RecentWrites {
+        &self.locks()[index(row_hash)].writes
+    }
+
+    /// Forgets all recent writes.
+    pub(super) fn forget_writes(&self) {
+        self.locks().iter().for_each(|lock| lock.writes.forget());
     }
 
     /// Locks rows against read-modify-write.
@@ -45,10 +70,10 @@ impl RowLocks {
         if rows.len() == 1
             && let Some(row) = rows.next()
         {
-            return SharedRows::One { _guard: self.locks[index(row)].read() };
+            return SharedRows::One { _guard: self.locks()[index(row_hash(row))].lock.read() };
         }
-        let chosen = Chosen::by(rows);
-        SharedRows::Many { _guards: chosen.indexes().map(|at| self.locks[at].read()).collect() }
+        let (locks, chosen) = (self.locks(), Chosen::by(rows));
+        SharedRows::Many { _guards: chosen.indexes().map(|at| locks[at].lock.read()).collect() }
     }
 
     /// Locks rows against every other write.
@@ -56,13 +81,15 @@ impl RowLocks {
         &self,
         rows: impl Iterator<Item = &'r [u8]>,
     ) -> Vec<RwLockWriteGuard<'_, ()>> {
-        Chosen::by(rows).indexes().map(|at| self.locks[at].write()).collect()
+        let locks = self.locks();
+        Chosen::by(rows).indexes().map(|at| locks[at].lock.write()).collect()
     }
 }
 
-/// The lock of a row.
-fn index(row: &[u8]) -> usize {
-    row_hash(row) as usize % LOCK_COUNT
+/// The lock of the row with this hash.
+#[inline]
+fn index(row_hash: u64) -> usize {
+    row_hash as usize % LOCK_COUNT
 }
 
 /// A set of locks: a bit for each.
@@ -71,7 +98,7 @@ struct Chosen([u64; LOCK_COUNT / 64]);
 impl Chosen {
     fn by<'a>(rows: impl Iterator<Item = &'a [u8]>) -> Self {
         let mut words = [0; LOCK_COUNT / 64];
-        for at in rows.map(index) {
+        for at in rows.map(|row| index(row_hash(row))) {
             words[at / 64] |= 1 << (at % 64);
         }
         let chosen = Self(words);
@@ -100,25 +127,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_lock_and_its_traces_fill_a_line_of_memory() {
+        assert_eq!(size_of::<RowLock>(), 64);
+    }
+
+    #[test]
     fn every_row_is_locked_and_no_other_lock_is_taken() {
-        let locks = RowLocks::new();
+        let locks = RowLocks::default();
         for count in [1, 2, 100, 5_000] {
             let names: Vec<String> = (0..count).map(|row| format!("row {row}")).collect();
             let rows = || names.iter().map(|name| name.as_bytes());
-            let mut expected: Vec<usize> = rows().map(index).collect();
+            let mut expected: Vec<usize> = rows().map(|row| index(row_hash(row))).collect();
             expected.sort_unstable();
             expected.dedup();
             let taken = || {
-                let all = locks.locks.iter().enumerate();
-                all.filter(|(_, lock)| lock.is_locked()).map(|(at, _)| at).collect::<Vec<_>>()
+                let all = locks.locks().iter().enumerate();
+                all.filter(|(_, row)| row.lock.is_locked()).map(|(at, _)| at).collect::<Vec<_>>()
             };
             let shared = locks.shared(rows());
             assert_eq!(taken(), expected);
-            assert!(locks.locks.iter().all(|lock| lock.try_read().is_some()));
+            assert!(locks.locks().iter().all(|row| row.lock.try_read().is_some()));
             drop(shared);
             let exclusive = locks.exclusive(rows());
             assert_eq!(taken(), expected);
-            assert!(expected.iter().all(|at| locks.locks[*at].try_read().is_none()));
+            assert!(expected.iter().all(|at| locks.locks()[*at].lock.try_read().is_none()));
             drop(exclusive);
             assert_eq!(taken(), []);
         }

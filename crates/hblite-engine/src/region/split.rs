@@ -31,8 +31,9 @@ use crate::store::store_file::{Half, StoreFile};
 
 impl Region {
     /// The row where the region would be split by default: the middle of the largest sorted run
-    /// (in HBase, of the largest file) of the largest store that has such a row. `None` if no store
-    /// has a row with others on both sides, or if a file is still a reference
+    /// (in HBase, of the largest file) of the largest store that has such a row, or the prefix of
+    /// it that the table's split policy keeps together. `None` if no store has a row with others on
+    /// both sides, if the prefix is not within the region, or if a file is still a reference
     /// (`RegionSplitPolicy.getSplitPoint`).
     pub(crate) fn split_point(&self) -> Option<Vec<u8>> {
         if self.has_references() {
@@ -48,7 +49,10 @@ impl Region {
                 largest = Some((size, middle));
             }
         }
-        largest.map(|(_, middle)| middle)
+        let policy = SplitPolicy::of(&self.descriptor).unwrap_or(SplitPolicy::Disabled);
+        largest
+            .map(|(_, middle)| policy.split_row(&self.descriptor, middle))
+            .filter(|row| row.as_slice() > self.info.start_key())
     }
 
     /// Whether one of the stores exceeds the size that the table's split policy allows in a table

@@ -14,6 +14,10 @@ const PACKAGE: &str = "org.apache.hadoop.hbase.regionserver.";
 const FLUSH_SIZE_DEFAULT: u64 = 128 << 20;
 /// The names under which a table sets its policy; the second is that of HBase's own setting.
 const POLICY_NAMES: [&str; 2] = ["SPLIT_POLICY", "hbase.regionserver.region.split.policy"];
+/// The settings of the policies that keep prefixes together; the second name is the old one.
+const PREFIX_LENGTH: [&str; 2] =
+    ["KeyPrefixRegionSplitPolicy.prefix_length", "prefix_split_key_policy.prefix_length"];
+const DELIMITER: &str = "DelimitedKeyPrefixRegionSplitPolicy.delimiter";
 /// If a table has more regions than this, only the maximum size counts.
 const GROWING_REGIONS_MAX: u64 = 100;
 
@@ -22,8 +26,13 @@ const GROWING_REGIONS_MAX: u64 = 100;
 pub(crate) enum SplitPolicy {
     /// The only region of a table early, others at the maximum size. The default.
     Stepping,
-    /// Early at first, then at sizes that grow with the cube of the number of regions.
+    /// Early at first, then at sizes that grow with the cube of the number of regions. The next two
+    /// do so as well, and `BusyRegionSplitPolicy` does nothing else here: no write is ever blocked.
     IncreasingToUpperBound,
+    /// Between rows whose first bytes differ, so many as the table says.
+    KeyPrefix,
+    /// Between rows that differ before the table's delimiter.
+    DelimitedKeyPrefix,
     /// At the maximum size.
     ConstantSize,
     /// Never.
@@ -41,7 +50,11 @@ impl SplitPolicy {
         };
         match class.strip_prefix(PACKAGE) {
             Some("SteppingSplitPolicy") => Ok(Self::Stepping),
-            Some("IncreasingToUpperBoundRegionSplitPolicy") => Ok(Self::IncreasingToUpperBound),
+            Some("IncreasingToUpperBoundRegionSplitPolicy" | "BusyRegionSplitPolicy") => {
+                Ok(Self::IncreasingToUpperBound)
+            }
+            Some("KeyPrefixRegionSplitPolicy") => Ok(Self::KeyPrefix),
+            Some("DelimitedKeyPrefixRegionSplitPolicy") => Ok(Self::DelimitedKeyPrefix),
             Some("ConstantSizeRegionSplitPolicy") => Ok(Self::ConstantSize),
             Some("DisabledRegionSplitPolicy") => Ok(Self::Disabled),
             _ => Err(Error::invalid_argument(
@@ -70,11 +83,37 @@ impl SplitPolicy {
         let regions = table_regions as u64;
         match self {
             Self::Stepping if regions == 1 => Some(first),
-            Self::IncreasingToUpperBound if (1..=GROWING_REGIONS_MAX).contains(&regions) => {
+            Self::IncreasingToUpperBound | Self::KeyPrefix | Self::DelimitedKeyPrefix
+                if (1..=GROWING_REGIONS_MAX).contains(&regions) =>
+            {
                 Some(largest.min(first.saturating_mul(regions.pow(3))))
             }
-            Self::Stepping | Self::IncreasingToUpperBound | Self::ConstantSize => Some(largest),
             Self::Disabled => None,
+            _ => Some(largest),
+        }
+    }
+
+    /// The row to split at instead of `middle`: its prefix, so that rows with a common prefix stay
+    /// in one region. Without a valid setting, and without the delimiter, `middle` itself
+    /// (`getSplitPoint` of the two classes).
+    pub(crate) fn split_row(self, table: &TableDescriptor, middle: Vec<u8>) -> Vec<u8> {
+        let setting =
+            |names: &[&str]| names.iter().find_map(|name| table.attributes().get(*name)).cloned();
+        let end = match self {
+            Self::KeyPrefix => {
+                setting(&PREFIX_LENGTH).and_then(|n| n.parse().ok()).filter(|n| *n > 0)
+            }
+            Self::DelimitedKeyPrefix => {
+                setting(&[DELIMITER]).filter(|text| !text.is_empty()).and_then(|delimiter| {
+                    let delimiter = delimiter.as_bytes();
+                    middle.windows(delimiter.len()).position(|part| part == delimiter)
+                })
+            }
+            _ => None,
+        };
+        match end.and_then(|end: usize| middle.get(..end)) {
+            Some(prefix) => prefix.to_vec(),
+            None => middle,
         }
     }
 }
@@ -115,6 +154,38 @@ mod tests {
         let early =
             EngineOptions { region_split_first_size_bytes: Some(1000), ..EngineOptions::default() };
         assert_eq!(sizes(&table(&[]), &early)[..2], [Some(1000), largest]);
+    }
+
+    #[test]
+    fn rows_with_a_common_prefix_stay_together() {
+        const KEY: &str = "KeyPrefixRegionSplitPolicy";
+        const DELIMITED: &str = "DelimitedKeyPrefixRegionSplitPolicy";
+        let cases = [
+            (KEY, PREFIX_LENGTH[0], "3", "user_7", "use"),
+            (KEY, PREFIX_LENGTH[1], "3", "user_7", "use"),
+            (KEY, PREFIX_LENGTH[0], "9", "user_7", "user_7"),
+            (KEY, PREFIX_LENGTH[0], "0", "user_7", "user_7"),
+            (KEY, PREFIX_LENGTH[0], "x", "user_7", "user_7"),
+            (KEY, "another", "3", "user_7", "user_7"),
+            (DELIMITED, DELIMITER, "_", "user_7_8", "user"),
+            (DELIMITED, DELIMITER, "__", "a_b__c", "a_b"),
+            (DELIMITED, DELIMITER, "/", "user_7", "user_7"),
+            (DELIMITED, DELIMITER, "", "user_7", "user_7"),
+            ("SteppingSplitPolicy", DELIMITER, "_", "user_7", "user_7"),
+        ];
+        for (class, setting, value, middle, expected) in cases {
+            let table = table(&[("SPLIT_POLICY", &format!("{PACKAGE}{class}")), (setting, value)]);
+            let row = SplitPolicy::of(&table).unwrap().split_row(&table, middle.into());
+            assert_eq!(row, expected.as_bytes(), "{class} {setting} {value}");
+        }
+        let growing = |class: &str| {
+            let class = format!("{PACKAGE}{class}");
+            sizes(&table(&[("SPLIT_POLICY", class.as_str())]), &EngineOptions::default())
+        };
+        let expected = growing("IncreasingToUpperBoundRegionSplitPolicy");
+        for class in [KEY, DELIMITED, "BusyRegionSplitPolicy"] {
+            assert_eq!(growing(class), expected, "{class}");
+        }
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! How writes are slowed down while compactions fall behind.
 //!
-//! From the number of files on at which compactions become urgent, each file more leaves a quarter
-//! of the rate, so that the files of a store stay within a few more, whatever writers do. Every
-//! write adds its bytes, at that rate, to the time at which the next write may begin. All writers
-//! of the region wait for the same time, so more of them are not faster.
+//! Once a store has so many files that compactions are urgent, each further file reduces the rate
+//! to a quarter. So only a few more files are added, whatever writers do. Every write adds its
+//! bytes, at that rate, to the time at which the next write may begin. All writers of the region
+//! wait for the same time, so more of them are not faster.
 //!
 //! HBase delays the flush instead (`hbase.hstore.blockingStoreFiles`), up to 90 seconds, and its
 //! writers then wait for memory.

@@ -66,7 +66,7 @@ impl<'a> ColumnGet<'a> {
             qualifiers.len() == 1 && !first.is_empty()
         })?;
         let family_max = i32::try_from(info.versions_max).unwrap_or(i32::MAX);
-        let versions = scan.versions().min(family_max);
+        let versions = scan.versions().min(family_max as u32) as i32;
         let has_plain_settings =
             info.comparator == CellComparator::Default && !info.new_version_behavior;
         let is_plain = is_get(scan)

@@ -1,7 +1,7 @@
 //! The files of a store, and the sorted runs among them.
 //!
-//! A *sorted run* is a sequence of files, adjacent by age, of which no two have a row in common, or
-//! rows that interleave. Sorted by rows and read one after the other, they are as good as one file:
+//! A *sorted run* is a sequence of files, adjacent by age, whose ranges of rows do not overlap.
+//! Sorted by rows and read one after the other, they are as good as one file:
 //!
 //! ```text
 //! by age    A  D  C  │ B'   │ E          A has the rows a to b, C those from c to d, ...

@@ -51,6 +51,15 @@
 //! and so is every manifest while there are logs of a killed HBase. The next flush, compaction or
 //! close writes a new one.
 //!
+//! # What names a manifest
+//!
+//! hbase:meta says which regions have a manifest, and `hblite.store` says it of hbase:meta: after
+//! the first manifest is durable, and before the log discards entries. If such a manifest is
+//! missing, the region has lost files, and an open refuses it. The exception is a region with a
+//! `.seqid` file other than the recorded one: HBase had it open since, and may have emptied it
+//! (`truncate_region`). HBase never removes that file without writing another, so its absence is
+//! no sign of HBase.
+//!
 //! Threads: a `Manifest` is a value.
 
 use std::collections::BTreeMap;
@@ -76,6 +85,9 @@ const SEQUENCE_ID_SUFFIX: &str = ".seqid";
 /// What to do about a manifest that cannot be read.
 pub(crate) const REMEDY: &str = "restore the file from a backup, or open with salvage, which \
         rebuilds it from the files that are there";
+
+/// The number of the `.seqid` file that a manifest has recorded; `None` if there was none.
+pub(crate) type Recorded = Option<u64>;
 
 /// Family and name of a file.
 pub(crate) type FileKey = (Vec<u8>, String);
@@ -108,7 +120,7 @@ pub(crate) struct Manifest {
     pub(crate) region: String,
     /// Files with stamps up to this one are listed or dead.
     pub(crate) settled: u64,
-    pub(crate) hbase_opened: Option<u64>,
+    pub(crate) hbase_opened: Recorded,
     pub(crate) files: BTreeMap<FileKey, Fingerprint>,
 }
 
@@ -325,11 +337,37 @@ impl Origin {
     }
 }
 
+/// Whether HBase has had a region open since its manifest was written, so that the manifest is
+/// void. `found` is the result of [`opened_by_hbase`].
+pub(crate) fn is_void(recorded: Recorded, found: Recorded) -> bool {
+    found.is_some() && found != recorded
+}
+
+/// Whether a region's directory has lost the manifest that hbase:meta says it has.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn is_lost(
+    fs: &dyn FileSystem,
+    dir: &Path,
+    named: Option<Recorded>,
+    found: Recorded,
+) -> Result<bool> {
+    let Some(recorded) = named else { return Ok(false) };
+    let path = dir.join(MANIFEST_FILE);
+    let exists = fs.exists(&path).map_err(|error| Error::io("cannot look for", &path, error))?;
+    Ok(!exists && !is_void(recorded, found))
+}
+
+/// What is wrong with a region that has lost its manifest.
+pub(crate) const LOST: &str = "the list of the region's store files is missing, and files may be \
+        missing with it";
+
 /// The number that HBase left in a region's directory when it last had the region open.
 ///
 /// # Errors
 /// `Io`.
-pub(crate) fn opened_by_hbase(fs: &dyn FileSystem, dir: &Path) -> Result<Option<u64>> {
+pub(crate) fn opened_by_hbase(fs: &dyn FileSystem, dir: &Path) -> Result<Recorded> {
     let edits = dir.join(RECOVERED_EDITS_DIR);
     let entries = match fs.list_dir(&edits) {
         Ok(entries) => entries,

@@ -15,6 +15,7 @@ pub(crate) mod foreign_file;
 pub(crate) mod hfile_link;
 pub(crate) mod key_value_heap;
 pub(crate) mod key_value_scanner;
+pub(crate) mod latest_cell;
 pub(crate) mod manifest;
 pub(crate) mod matcher;
 mod mob;
@@ -46,6 +47,7 @@ use hblite_model::{
 };
 
 use crate::context::EngineContext;
+use crate::given_times::GivenUntil;
 use crate::memstore::{MemStore, Segments};
 
 use self::file_list::FileList;
@@ -84,10 +86,12 @@ pub(crate) struct Store {
     sequence_id_max: u64,
     /// Whether HBase may keep values of the family in other files (`IS_MOB`).
     has_medium_objects: bool,
+    /// The region's.
+    given: GivenUntil,
 }
 
-/// The memory that a store charges is counted in steps of so many bytes: otherwise every write to
-/// any region would change the same number.
+/// A store charges memory in steps of this many bytes: otherwise every write to any region would
+/// change the same number.
 const CHARGE_STEP: usize = 4 << 10;
 
 /// The memory for the cells of the segments.
@@ -99,7 +103,7 @@ struct Charged {
     snapshot: AtomicUsize,
 }
 
-/// Those of so many bytes that are charged.
+/// How many of these bytes are charged: whole steps.
 fn whole_steps(bytes: usize) -> usize {
     bytes - bytes % CHARGE_STEP
 }
@@ -128,12 +132,14 @@ impl Store {
         family: &ColumnFamilyDescriptor,
         comparator: CellComparator,
         region_files: &Arc<RegionFiles>,
+        given: &GivenUntil,
     ) -> Result<Self> {
         let region_dir = context.layout.region_dir(region);
         let dir = context.layout.family_dir(region, family.name());
         let FoundFiles { live: files, leftovers } =
             open_files::open_all(context, region, family, &dir, region_files)?;
         let sequence_id_max = files.iter().map(|file| file.sequence_id_max()).max().unwrap_or(0);
+        files.iter().filter_map(|file| file.given_until()).for_each(|until| given.include(until));
         let chunks = Arc::clone(&context.chunks);
         let memstore = MemStore::new(comparator, shared_prefix(region), chunks);
         let files = Arc::new(FileList::new(files, comparator));
@@ -158,6 +164,7 @@ impl Store {
             leftovers,
             sequence_id_max,
             has_medium_objects: mob::is_enabled(family),
+            given: given.clone(),
         })
     }
 
@@ -166,6 +173,7 @@ impl Store {
         original: &Self,
         context: &Arc<EngineContext>,
         region_files: &Arc<RegionFiles>,
+        given: &GivenUntil,
     ) -> Self {
         let region = original.region.clone();
         let chunks = Arc::clone(&context.chunks);
@@ -191,6 +199,7 @@ impl Store {
             leftovers: Leftovers::new(),
             sequence_id_max: original.sequence_id_max,
             has_medium_objects: original.has_medium_objects,
+            given: given.clone(),
         }
     }
 

@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_hfile::file_info::{DELETE_MARKERS, MOB_FILE_REFS};
+use hblite_hfile::file_info::{DELETE_MARKERS, GIVEN_UNTIL, MOB_FILE_REFS};
 use hblite_hfile::{HFileWriter, StoreFileInfo};
 use hblite_model::{Error, Result};
 
@@ -53,6 +53,10 @@ impl Store {
                     let markers = writer.delete_markers();
                     if markers > 0 {
                         writer.append_file_info(DELETE_MARKERS, &markers.to_be_bytes());
+                    }
+                    let given_until = self.given.get();
+                    if given_until >= self.context.env.clock.now_millis() {
+                        writer.append_file_info(GIVEN_UNTIL, &given_until.to_be_bytes());
                     }
                     if self.has_medium_objects {
                         // HBase's cleaner of mobdir reads this from every file of the family.

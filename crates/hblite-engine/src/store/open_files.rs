@@ -105,7 +105,7 @@ impl Opening<'_> {
         let path = self.dir.join(name);
         let file = Arc::new(StoreFile::open(self.context, self.region, self.family, &path)?);
         match self.files.standing(self.family.name(), &file)? {
-            Standing::Live => self.live.push(file),
+            Standing::Live | Standing::Unlisted => self.live.push(file),
             Standing::Dead => self.dead.push(file),
             Standing::Foreign => return Ok(Some(file)),
             Standing::Changed => {

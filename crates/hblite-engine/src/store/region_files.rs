@@ -8,7 +8,8 @@
 //! settled.
 //!
 //! Threads: any. One lock, held while the manifest is written: commits of one region are
-//! serialized. Its holder takes no other lock, except the layout's for a moment.
+//! serialized. Its holder takes no other lock, except the layout's for a moment, and those of a
+//! write to hbase:meta, which waits for no flush.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,9 +17,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use hblite_env::sync::Mutex;
-use hblite_model::{ErrorKind, RegionInfo, Result, TableDescriptor};
+use hblite_model::{Error, ErrorKind, Exception, RegionInfo, Result, TableDescriptor};
 
-use super::manifest::{self, FileKey, Fingerprint, Manifest, Origin};
+use super::manifest::LOST;
+use super::manifest::{self, FileKey, Fingerprint, Manifest, Origin, Recorded};
 use super::standing::{Standing, standing};
 use super::store_file::StoreFile;
 use crate::context::EngineContext;
@@ -28,9 +30,12 @@ use crate::layout::MANIFEST_FILE;
 /// The files of an open region.
 pub(crate) struct RegionFiles {
     context: Arc<EngineContext>,
+    region: RegionInfo,
     dir: PathBuf,
     /// What the directory must have; `None` if unknown.
     expected: Option<Manifest>,
+    /// Whether it has lost its manifest, and a salvage writes it again.
+    has_lost_manifest: bool,
     /// What it must have in addition, from bulk loads that the open has just completed.
     loaded: BTreeMap<FileKey, Fingerprint>,
     state: Mutex<State>,
@@ -41,6 +46,10 @@ struct State {
     current: Manifest,
     /// Whether the manifest on disk says the same.
     is_saved: bool,
+    /// Whether there is one.
+    is_there: bool,
+    /// What hbase:meta says that it has recorded, if hbase:meta says that there is one.
+    named: Option<Recorded>,
     last_stamp: u64,
     in_flight: BTreeSet<u64>,
     /// Directories with files that an open found but no manifest lists. A kill may have happened
@@ -71,22 +80,27 @@ impl Drop for Stamp {
 
 impl RegionFiles {
     /// Reads the manifest of a region that is being opened. `loaded` was added by a bulk load and
-    /// is in no manifest yet.
+    /// is in no manifest yet; `named` is what hbase:meta says about the manifest.
     ///
     /// # Errors
-    /// `Io`; `CorruptHFile` if it is damaged, unless the store is opened with salvage.
+    /// `Io`; `CorruptHFile` if it is damaged or was lost, unless the store is opened with salvage.
     pub(crate) fn open(
         context: &Arc<EngineContext>,
         region: &RegionInfo,
+        named: Option<Recorded>,
         loaded: BTreeMap<FileKey, Fingerprint>,
     ) -> Result<Arc<Self>> {
         let (fs, dir) = (context.env.fs.as_ref(), context.layout.region_dir(region));
         let opened_by_hbase = manifest::opened_by_hbase(fs, &dir)?;
         let name = region.encoded_name();
+        let mut has_lost_manifest = false;
         let (expected, is_there) = match Manifest::read_to_go_on(fs, &dir, name) {
-            Ok(None) => (None, false),
+            Ok(None) => {
+                has_lost_manifest = is_salvaged(context, region, named, opened_by_hbase)?;
+                (None, has_lost_manifest)
+            }
             Ok(Some(manifest)) => {
-                let is_ours = manifest.hbase_opened == opened_by_hbase
+                let is_ours = !manifest::is_void(manifest.hbase_opened, opened_by_hbase)
                     && !context.has_hbase_logs.load(Ordering::Acquire);
                 (Some(manifest).filter(|_| is_ours), true)
             }
@@ -101,13 +115,16 @@ impl RegionFiles {
         let state = State {
             // An invalid manifest must be replaced; a missing one only if there are files.
             is_saved: expected.is_some() == is_there && loaded.is_empty(),
+            is_there,
+            named,
             last_stamp: current.settled,
             in_flight: BTreeSet::new(),
             unsynced: BTreeSet::new(),
             current,
         };
         let (context, state) = (Arc::clone(context), Mutex::new(state));
-        Ok(Arc::new(Self { context, dir, expected, loaded, state }))
+        let region = region.clone();
+        Ok(Arc::new(Self { context, region, dir, expected, has_lost_manifest, loaded, state }))
     }
 
     /// The same files, for a copy of the region in another store that has them, too.
@@ -116,6 +133,8 @@ impl RegionFiles {
         let copy = State {
             current: state.current.clone(),
             is_saved: state.is_saved,
+            is_there: state.is_there,
+            named: state.named,
             last_stamp: state.last_stamp,
             in_flight: BTreeSet::new(),
             unsynced: state.unsynced.clone(),
@@ -123,8 +142,10 @@ impl RegionFiles {
         drop(state);
         Arc::new(Self {
             context: Arc::clone(context),
+            region: self.region.clone(),
             dir: self.dir.clone(),
             expected: None,
+            has_lost_manifest: false,
             loaded: BTreeMap::new(),
             state: Mutex::new(copy),
         })
@@ -192,6 +213,14 @@ impl RegionFiles {
         state.is_saved &= is_same;
     }
 
+    /// Writes a lost manifest again, durably. The next open then needs no salvage.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn restore_manifest(&self) -> Result<()> {
+        if self.has_lost_manifest { self.save_durably() } else { Ok(()) }
+    }
+
     /// Whether a file of this name is listed.
     pub(super) fn lists(&self, family: &[u8], name: &str) -> bool {
         self.state.lock().current.files.contains_key(&(family.to_vec(), name.to_owned()))
@@ -226,6 +255,18 @@ impl RegionFiles {
         state.is_saved = false;
     }
 
+    /// What the manifest has recorded, if there is one.
+    pub(crate) fn recorded(&self) -> Option<Recorded> {
+        let state = self.state.lock();
+        state.is_there.then_some(state.current.hbase_opened)
+    }
+
+    /// Notes that hbase:meta says what [`RegionFiles::recorded`] returned.
+    pub(crate) fn note_named(&self) {
+        let mut state = self.state.lock();
+        state.named = state.is_there.then_some(state.current.hbase_opened);
+    }
+
     /// Writes the manifest if it has changed. Its name is durable after the next sync of the
     /// region's directory: until then the files that it adds explain themselves.
     ///
@@ -233,6 +274,12 @@ impl RegionFiles {
     /// `Io`: the changes are not on disk.
     pub(crate) fn save(&self) -> Result<()> {
         self.save_locked(&mut self.state.lock())
+    }
+
+    /// Makes hbase:meta say that the region has its manifest: a power cut may have taken that.
+    /// False if that fails, as on a full disk: the log must keep what it has of the region.
+    pub(crate) fn can_be_named(&self) -> bool {
+        self.save().is_ok()
     }
 
     /// Like [`RegionFiles::save`], and durable on return. Called before files are removed.
@@ -246,9 +293,35 @@ impl RegionFiles {
     }
 
     fn save_locked(&self, state: &mut State) -> Result<()> {
-        if state.is_saved {
+        if !state.is_saved {
+            self.write_locked(state)?;
+        }
+        self.name_locked(state)
+    }
+
+    /// Makes hbase:meta say that the region has this manifest. The log then has the entry before it
+    /// discards any of the region.
+    fn name_locked(&self, state: &mut State) -> Result<()> {
+        let recorded = state.current.hbase_opened;
+        let (true, Some(naming)) = (state.is_there, self.context.naming.get()) else {
+            return Ok(());
+        };
+        if state.named == Some(recorded) || self.context.is_read_only() {
             return Ok(());
         }
+        // What is named must survive a power cut, and the path to it.
+        let fs = self.context.env.fs.as_ref();
+        sync_dir(fs, &self.dir)?;
+        self.context.layout.make_durable(fs, &self.dir)?;
+        match self.region.table().is_meta() {
+            true => self.context.layout.note_catalog_manifest(fs)?,
+            false => naming.name(&self.region, recorded)?,
+        }
+        state.named = Some(recorded);
+        Ok(())
+    }
+
+    fn write_locked(&self, state: &mut State) -> Result<()> {
         let fs = self.context.env.fs.as_ref();
         // Listed files, and the paths to them, must survive a power cut.
         for dir in &state.unsynced {
@@ -262,18 +335,48 @@ impl RegionFiles {
         assert!(settled <= state.last_stamp, "only assigned stamps are settled");
         state.current.settled = settled;
         state.current.write(fs, &self.dir)?;
-        state.is_saved = true;
+        (state.is_saved, state.is_there) = (true, true);
         Ok(())
     }
 
-    /// Calls `visit` with the manifest as it is on disk. No file that it lists is removed before
-    /// `visit` returns.
+    /// Calls `visit` with the manifest as it is on disk, where there is one from now on. No file
+    /// that it lists is removed before `visit` returns.
     ///
     /// # Errors
     /// `Io`, and those of `visit`.
     pub(crate) fn with_saved<T>(&self, visit: impl FnOnce(&Manifest) -> Result<T>) -> Result<T> {
         let mut state = self.state.lock();
+        // hbase:meta may say that the region has one before the caller reads the log.
+        state.is_saved &= state.is_there;
         self.save_locked(&mut state)?;
         visit(&state.current)
     }
+}
+
+/// Whether a region lacks the manifest that hbase:meta says it has, so that a salvage takes the
+/// files that are there. `found` is the result of [`manifest::opened_by_hbase`].
+///
+/// # Errors
+/// `Io`; without salvage, `CorruptHFile` if it does.
+fn is_salvaged(
+    context: &EngineContext,
+    region: &RegionInfo,
+    named: Option<Recorded>,
+    found: Recorded,
+) -> Result<bool> {
+    let dir = context.layout.region_dir(region);
+    let has_hbase_logs = context.has_hbase_logs.load(Ordering::Acquire);
+    if has_hbase_logs || !manifest::is_lost(context.env.fs.as_ref(), &dir, named, found)? {
+        return Ok(false);
+    }
+    let path = dir.join(MANIFEST_FILE);
+    if context.options.salvage {
+        context.note(&path, format!("{LOST}: the region has the files that are there"));
+        return Ok(true);
+    }
+    let what = format!(
+        "{LOST} (region {region}). Restore the region's directory from a backup; without one, open \
+         with --salvage (Options::with_salvage), which continues with the files that are there"
+    );
+    Err(Error::corrupt(Exception::CorruptHFile, &path, 0, what))
 }

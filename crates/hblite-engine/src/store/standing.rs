@@ -10,6 +10,8 @@ use super::store_file::StoreFile;
 pub(crate) enum Standing {
     /// One of its files.
     Live,
+    /// One of its files, and newer than the manifest.
+    Unlisted,
     /// It was one, but no longer is.
     Dead,
     /// It has the name of one, but is a different file.
@@ -33,7 +35,7 @@ pub(crate) fn standing(
         return Ok(if is_same { Standing::Live } else { Standing::Changed });
     }
     Ok(match Origin::stamp_of(file, &expected.region, family) {
-        Some(stamp) if stamp > expected.settled => Standing::Live,
+        Some(stamp) if stamp > expected.settled => Standing::Unlisted,
         // Families that a table no longer has may be listed, so a wrong one is not noticed there.
         Some(_) if is_listed_elsewhere(expected, file)? => Standing::Foreign,
         Some(_) => Standing::Dead,

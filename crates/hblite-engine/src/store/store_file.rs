@@ -180,6 +180,13 @@ impl StoreFile {
         &self.path
     }
 
+    /// The latest timestamp that the store had given to cells of the region, unless its clock was
+    /// later.
+    pub(crate) fn given_until(&self) -> Option<i64> {
+        let value = self.reader.file_info(file_info::GIVEN_UNTIL)?;
+        value.try_into().ok().map(i64::from_be_bytes)
+    }
+
     pub(crate) fn reader(&self) -> &Arc<HFileReader> {
         &self.reader
     }

@@ -13,8 +13,7 @@ use hblite_model::{
 
 use super::TableHandle;
 use crate::catalog::Routes;
-use crate::memstore::RowApproach;
-use crate::region::{Region, RowsWrite};
+use crate::region::{Patience, Region, RowsWrite};
 
 /// How many regions a batch writes to at a time. While it does, none of them can be flushed.
 const GROUPS_MAX: usize = 128;
@@ -213,28 +212,24 @@ struct Group<'b> {
 /// Writes each group. The log is written once for all of them: see
 /// `region/mutate.rs`.
 fn write_groups(groups: &[Group<'_>]) -> Vec<Result<()>> {
-    if let [Group { region, mutations, .. }] = groups {
-        return vec![region.mutate_rows(mutations, None)];
+    match groups {
+        [] => return Vec::new(),
+        [Group { region, mutations, .. }] => return vec![region.mutate_rows(mutations, None)],
+        _ => {}
     }
     let starts = groups.iter().map(|group| group.region.info().start_key());
     assert!(starts.is_sorted(), "regions are locked in the order of their rows");
     groups.iter().for_each(|group| group.region.approach_locks(group.mutations[0].row()));
     let admitted: Vec<Result<()>> =
         groups.iter().map(|group| group.region.admit_rows(group.mutations)).collect();
-    let mut writes: Vec<Result<RowsWrite<'_>>> = Vec::with_capacity(groups.len());
-    for (group, admitted) in groups.iter().zip(admitted) {
-        writes.push(admitted.and_then(|()| group.region.lock_rows(group.mutations, None)));
-    }
-    // After all locks were taken: see `region/mutate.rs`.
-    let now = groups.first().map_or(0, |group| group.region.now());
-    for (group, write) in groups.iter().zip(&mut writes) {
-        if let Ok(locked) = write
-            && let Err(error) = locked.prepare(group.mutations, now)
-        {
-            *write = Err(error);
+    let mut patience = Patience::default();
+    let mut writes = loop {
+        if let Some(writes) = lock_and_prepare(groups, &admitted, &patience) {
+            break writes;
         }
-    }
-    RowApproach::run_all(writes.iter().flatten().flat_map(RowsWrite::approaches).collect());
+        patience.wait();
+    };
+    writes.iter().flatten().for_each(RowsWrite::prefetch_memory);
     for write in &mut writes {
         if let Ok(locked) = write
             && let Err(error) = locked.append()
@@ -248,6 +243,31 @@ fn write_groups(groups: &[Group<'_>]) -> Vec<Result<()>> {
         Ok(())
     };
     groups.iter().zip(writes).map(finish).collect()
+}
+
+/// Locks the rows of each group that was admitted, and gives its cells their timestamps; `None` if
+/// one of them has to wait for the clock.
+fn lock_and_prepare<'b>(
+    groups: &[Group<'b>],
+    admitted: &[Result<()>],
+    patience: &Patience,
+) -> Option<Vec<Result<RowsWrite<'b>>>> {
+    let lock = |(group, admitted): (&Group<'b>, &Result<()>)| {
+        admitted.clone().and_then(|()| group.region.lock_rows(group.mutations, None))
+    };
+    let mut writes: Vec<_> = groups.iter().zip(admitted).map(lock).collect();
+    // After all locks were taken: see `region/mutate.rs`.
+    let time = groups.first()?.region.write_time();
+    for (group, write) in groups.iter().zip(&mut writes) {
+        if let Ok(locked) = write {
+            match locked.prepare(group.mutations, time, patience) {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => *write = Err(error),
+            }
+        }
+    }
+    Some(writes)
 }
 
 /// Whether a mutation does not depend on stored cells.

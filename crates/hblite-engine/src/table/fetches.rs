@@ -57,7 +57,7 @@ impl Fetches {
         let rows = scan.limit()?;
         let batch = scan.batch().filter(|_| !scan.allows_partial_results());
         (rows == 0 || batch.is_some()).then(|| Self {
-            batch: batch.unwrap_or(usize::MAX),
+            batch: batch.map_or(usize::MAX, |cells| cells as usize),
             caching: scan.caching().map_or(u64::MAX, u64::from),
             rows_left: i64::from(rows),
             results: 0,

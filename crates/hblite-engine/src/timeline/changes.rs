@@ -1,9 +1,10 @@
 //! The names that an engine changes in its store's directory.
 //!
-//! A rewind makes the next one's files from those that it replaced: they are the checkpoint's,
-//! except for what the engine changed meanwhile. Its file system is therefore wrapped in one that
-//! records every name that is created, replaced or removed. Contents need no record, because no
-//! file is written to after it got its final name, except those that are new themselves.
+//! The files for the next rewind are made from those that a rewind replaced, which are the
+//! checkpoint's except for what the engine changed meanwhile. The engine's file system is therefore
+//! wrapped in one that records every name that is created, replaced or removed. Contents need no
+//! record, because no file is written to after it got its final name, except those that are new
+//! themselves.
 //!
 //! Invariant: a name is recorded before it changes. Threads: any.
 
@@ -13,7 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_env::sync::Mutex;
-use hblite_env::{DirEntry, FileLock, FileSystem, ReadableFile, WritableFile};
+use hblite_env::{
+    Announcement, DirEntry, FileIdentity, FileLock, FileSystem, ReadableFile, ReaderWatch,
+    WritableFile,
+};
 
 use crate::layout::Layout;
 
@@ -143,8 +147,24 @@ impl FileSystem for RecordingFileSystem {
         self.inner.lock_existing(path)
     }
 
+    fn announce_reader(&self, dir: &Path) -> Option<Box<dyn Announcement>> {
+        self.inner.announce_reader(dir)
+    }
+
+    fn watch_readers(&self, dir: &Path) -> Option<Box<dyn ReaderWatch>> {
+        self.inner.watch_readers(dir)
+    }
+
     fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
         self.inner.real_path(path)
+    }
+
+    fn absolute(&self, path: &Path) -> io::Result<PathBuf> {
+        self.inner.absolute(path)
+    }
+
+    fn identity(&self, path: &Path) -> io::Result<Option<FileIdentity>> {
+        self.inner.identity(path)
     }
 
     fn renames_dirs_in_use(&self) -> bool {

@@ -42,7 +42,7 @@ pub use self::client_scanners::ClientScanners;
 use self::staging::{Staging, Target};
 use self::standby::Standby;
 use crate::catalog::OpenReport;
-use crate::engine::{Engine, Prepared, image_of};
+use crate::engine::{Engine, Prepared, on_image};
 use crate::options::EngineOptions;
 use crate::wal::ReplayReport;
 
@@ -74,6 +74,12 @@ impl World {
         let clock = Arc::new(AdjustableClock::new(Arc::clone(&env.clock)));
         let env = env.clone().with_clock(Arc::clone(&clock) as Arc<dyn Clock>);
         Ok(Self { engine: open(env)?, clock, origin: None })
+    }
+
+    /// Sets the clock, after which background work may begin.
+    fn follow(&self, mode: ClockMode) {
+        self.clock.set_mode(mode);
+        self.engine.set_standby(false);
     }
 
     /// Ends it. Returns what it changed in the files of `checkpoint`, if it began with those and
@@ -139,9 +145,14 @@ impl Timeline {
     pub fn open(env: Env, dir: &Path, options: EngineOptions) -> Result<Arc<Self>> {
         let world = World::open(&env, dir, options.clone())?;
         if !options.is_read_only {
-            world.engine.layout().remove_checkpoints(env.fs.as_ref())?;
+            let layout = world.engine.layout();
+            if let Err(error) = layout.remove_checkpoints(env.fs.as_ref()) {
+                // They do no harm, and the next open tries again.
+                world.engine.note(&layout.checkpoints_dir(), error.message());
+            }
         }
-        Ok(Arc::new(Self::new(env, dir, options, world)))
+        let dir = world.engine.layout().root().to_path_buf();
+        Ok(Arc::new(Self::new(env, &dir, options, world)))
     }
 
     /// Opens a copy of the store in `dir`, in memory. The directory is only read: nothing in it is
@@ -150,14 +161,13 @@ impl Timeline {
     /// # Errors
     /// As [`Engine::open`]; `NotFound` if there is no store.
     pub fn open_copy(env: Env, dir: &Path, options: EngineOptions) -> Result<Arc<Self>> {
-        let image = image_of(&env, dir, &options)?;
-        let options = EngineOptions {
+        let settings = EngineOptions {
             create_if_missing: false,
             is_flushed_on_close: false,
             scrub_period_ms: None,
-            ..options
+            ..options.clone()
         };
-        Self::open(env.with_fs(image), dir, options)
+        on_image(&env, dir, &options, |image| Self::open(image, dir, settings.clone()))
     }
 
     fn new(env: Env, dir: &Path, options: EngineOptions, world: World) -> Self {
@@ -338,7 +348,8 @@ impl Timeline {
         }
         let new = self.standby.take(&checkpoint)?;
         let mut world = self.world.write();
-        new.clock.set_mode(world.clock.mode());
+        new.follow(world.clock.mode());
+        new.engine.switches().copy(world.engine.switches());
         let old = std::mem::replace(&mut *world, new);
         self.generation.fetch_add(1, Ordering::AcqRel);
         drop(world);
@@ -369,7 +380,8 @@ impl Timeline {
             Some(new) => new,
             None => World::open(&self.env, &self.dir, self.options.clone())?,
         };
-        new.clock.set_mode(world.clock.mode());
+        new.follow(world.clock.mode());
+        new.engine.switches().copy(old.switches());
         for note in old.file_notes() {
             new.engine.note(&note.path, note.what);
         }
@@ -396,7 +408,7 @@ impl Timeline {
         let checkpoint = self.find(name)?;
         let world = self.standby.take(&checkpoint)?;
         drop(change);
-        world.clock.set_mode(self.clock_mode());
+        world.follow(self.clock_mode());
         self.standby.prepare(&checkpoint);
         let env = self.env.clone().with_fs(Arc::clone(&world.engine.env().fs));
         let options = world.engine.options().clone();
@@ -438,6 +450,10 @@ impl Timeline {
 impl Clock for Timeline {
     fn now_millis(&self) -> i64 {
         self.world.read().clock.now_millis()
+    }
+
+    fn is_running(&self) -> bool {
+        self.world.read().clock.is_running()
     }
 }
 

@@ -3,8 +3,9 @@
 //! Staging links every file of the checkpoint and waits for the disk; committing what is staged
 //! renames a few directories. So after each checkpoint and rewind a thread completes the rewind,
 //! stages the same checkpoint again, and prepares the engine that is to use the files. If the
-//! rewind is requested earlier, the caller waits for it. From the second rewind in a row on, what
-//! was replaced had come from the same checkpoint, and becomes its files again (`layout::stage`).
+//! rewind is requested earlier, the caller waits for it. From the second rewind in a row on, the
+//! contents that were replaced came from the same checkpoint, and are turned into its files again
+//! (`layout::stage`).
 //!
 //! There is one place for what is staged (`layout::rewind`), so at most one checkpoint is. Nothing
 //! is staged in a store that is closed. Threads: any; the caller of [`Staging::take`],

@@ -148,6 +148,7 @@ impl Shared {
     fn open(&self, checkpoint: &Arc<Checkpoint>) {
         // The next request opens it again and gets the error.
         let opened = checkpoint.open().ok();
+        opened.iter().for_each(|world| world.engine.set_standby(true));
         let mut state = self.state.lock();
         let unwanted = match opened {
             Some(world) if state.is_opening(checkpoint) => {

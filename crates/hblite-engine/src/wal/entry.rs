@@ -207,7 +207,7 @@ pub(super) fn write_edit(
     });
 }
 
-/// Appends the record of a payload that was a record before, at another position.
+/// Appends a record with the payload of a record from another position.
 pub(super) fn write_payload(out: &mut Vec<u8>, place: Place, payload: &[u8]) {
     write_record(out, place, |out| out.extend_from_slice(payload));
 }

@@ -12,7 +12,9 @@
 //! ```
 //!
 //! Each segment names its predecessor, so all but the newest one are verified. The head verifies
-//! the newest: without it, a missing or replaced end of the log could not be detected.
+//! the newest: without it, a missing or replaced end of the log could not be detected. A log begins
+//! with a head that names segment 0, of which there is none; it only shows that the log was not
+//! lost.
 //!
 //! Invariants:
 //! 1. The head names a segment, durably, before its first record is written. So a segment newer
@@ -61,7 +63,12 @@ pub(super) struct Head {
 }
 
 impl Head {
-    fn encode(&self) -> [u8; HEAD_SIZE] {
+    /// The head of a log without a segment.
+    pub(super) fn first(store: StoreId) -> Self {
+        Self { store, newest: 0, salt: 0, state: HeadState::Empty }
+    }
+
+    pub(super) fn encode(&self) -> [u8; HEAD_SIZE] {
         let (state, end) = match self.state {
             HeadState::Running => (1_u32, 0),
             HeadState::Closed { end } => (2, end),
@@ -120,7 +127,7 @@ impl Head {
         })
     }
 
-    /// Reads the head of the log in `dir`; `None` if it has none.
+    /// Reads the head of the log in `dir`; `None` if it has none, or names no segment.
     ///
     /// # Errors
     /// `CorruptWal` if the file is damaged; `Io`.
@@ -137,7 +144,7 @@ impl Head {
         let read = file.read_exact_at(&mut content, 0);
         read.map_err(|error| Error::io("read", &path, error))?;
         match Self::decode(&content) {
-            Ok(head) => Ok(Some(head)),
+            Ok(head) => Ok(Some(head).filter(|head| head.newest > 0)),
             Err(what) => Err(Error::corrupt(Exception::CorruptWal, &path, 0, what)),
         }
     }

@@ -18,6 +18,7 @@ use super::report::ReplayOptions;
 use super::segment::segment_path;
 use super::writer::Previous;
 use super::{ReplayReport, Wal};
+use crate::layout::StoreId;
 
 /// Prevents the removal of segments of a log until it is dropped.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub struct SegmentHold<'a> {
 #[derive(Debug)]
 pub struct SealedLog {
     files: Vec<PathBuf>,
+    store: StoreId,
+    /// `None` without a segment.
     head: Option<Head>,
 }
 
@@ -43,7 +46,7 @@ impl SealedLog {
     /// # Errors
     /// `Io`.
     pub fn write_head(&self, fs: &dyn FileSystem, dir: &Path) -> Result<()> {
-        self.head.as_ref().map_or(Ok(()), |head| head.write(fs, dir))
+        self.head.unwrap_or(Head::first(self.store)).write(fs, dir)
     }
 }
 
@@ -67,7 +70,7 @@ impl SegmentHold<'_> {
         syncer.check()?;
         let mut tail = syncer.tail.lock();
         if tail.active_number().is_none() && syncer.accounting.lock().closed_count() == 0 {
-            return Ok(SealedLog { files: Vec::new(), head: None });
+            return Ok(SealedLog { files: Vec::new(), store: tail.store(), head: None });
         }
         // Without this mark, removed segments would be reported as missing: the mark that says that
         // they are not needed may be in the next segment.
@@ -83,7 +86,7 @@ impl SegmentHold<'_> {
         self.wal.sync_all()?;
         let dir = &syncer.dir;
         let files = numbers.into_iter().map(|number| segment_path(dir, number)).collect();
-        Ok(SealedLog { files, head: Some(head) })
+        Ok(SealedLog { files, store, head: Some(head) })
     }
 
     /// Like [`super::replay`], for a sealed log, while other threads keep writing.

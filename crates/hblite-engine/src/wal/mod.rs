@@ -124,6 +124,15 @@ pub fn store_of(fs: &dyn FileSystem, dir: &Path) -> Result<Option<StoreId>> {
     Ok(Head::read(fs, dir)?.map(|head| head.store))
 }
 
+/// The content of the head with which a log begins: it names no segment. `None` if the log that was
+/// found is continued.
+pub(crate) fn first_head(found: &ReplayReport) -> Option<Vec<u8>> {
+    // A salvage continues without the segments that the head names.
+    let has_head = found.log.head.is_some() && found.salvaged.is_empty();
+    let is_continued = has_head || !found.log.segments.is_empty();
+    (!is_continued).then(|| Head::first(found.log.store).encode().to_vec())
+}
+
 /// The path of the file that names the newest segment of the log in `dir`.
 pub fn head_file(dir: &Path) -> PathBuf {
     head::head_path(dir)
@@ -141,6 +150,18 @@ impl Wal {
     /// `IllegalArgument` for settings out of range, or if any store's log was replayed
     /// ([`StoreId::NIL`]). `Io`, or `RegionServerStopped` if leftover files could not be removed.
     pub fn open(env: &Env, dir: &Path, options: WalOptions, found: &ReplayReport) -> Result<Self> {
+        Self::open_in_store(env, dir, options, found, None)
+    }
+
+    /// Like [`Wal::open`], and makes the files of the store's root durable before this process
+    /// creates its first segment, which the removal of leftovers may do.
+    pub(crate) fn open_in_store(
+        env: &Env,
+        dir: &Path,
+        options: WalOptions,
+        found: &ReplayReport,
+        root: Option<RootFiles>,
+    ) -> Result<Self> {
         options.check()?;
         if found.log.store == StoreId::NIL {
             return Err(Error::illegal_argument(
@@ -157,6 +178,7 @@ impl Wal {
         let accounting = Accounting::with_segments(segments);
         let syncer = Syncer::new(env.clone(), dir.to_path_buf(), tail, accounting);
         syncer.resume(found.head.is_some(), found.unsynced(), options.are_segments_mapped);
+        syncer.begin_with(root);
         let wal = Self {
             syncer: Arc::new(syncer),
             background: Background::default(),
@@ -199,11 +221,6 @@ impl Wal {
     /// the directory was removed, moved or replaced.
     pub fn watch(&self, lock: Weak<dyn FileLock>, path: PathBuf) {
         self.syncer.watch.watch(lock, path);
-    }
-
-    /// Makes the files of the store's root durable before this process creates its first segment.
-    pub(crate) fn begin_with(&self, root: RootFiles) {
-        self.syncer.begin_with(root);
     }
 
     /// The region of this encoded name, for appends.

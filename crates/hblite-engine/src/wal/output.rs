@@ -2,12 +2,11 @@
 //!
 //! Failure: a write that failed is undone. The segment is cut back to the last record that was
 //!          written whole, and synced, so that its content is known. A segment whose creation
-//!          failed is removed: nothing relies on it or on the head that was to name it, so a
-//!          failed sync of one of these two files does no harm. If it was the rename of the head
-//!          that failed, the segment stays: the head names either it, without records, or its
-//!          predecessor. Then the log can continue: see [`super::Tail::take_back`]. Any other sync
-//!          that failed, also one that is to make a cut safe, leaves unknown what is on the disk;
-//!          that cannot be undone.
+//!          failed is removed: nothing relies on it or on the head that was to name it, so a failed
+//!          sync of one of these two files does no harm. If the rename of the head failed, the
+//!          segment stays, since the head may name it. In all these cases the log can continue: see
+//!          [`super::Tail::take_back`]. After any other failed sync, including that of a cut, it is
+//!          unknown what is on the disk, and nothing can be undone.
 //! Threads: the leader of a group uses it, see [`super::syncer`].
 
 use std::io::{self, ErrorKind};

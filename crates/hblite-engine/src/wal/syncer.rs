@@ -416,8 +416,8 @@ impl Syncer {
     }
 
     /// Makes the next segment begin with these files.
-    pub(super) fn begin_with(&self, root: RootFiles) {
-        self.writing.io.lock().output.root = Some(root);
+    pub(super) fn begin_with(&self, root: Option<RootFiles>) {
+        self.writing.io.lock().output.root = root;
     }
 
     /// Makes everything durable, including existing segments.

@@ -2,7 +2,7 @@
 //!
 //! A name is the bytes of its path with a zero byte for each separator, so that a comparison of
 //! bytes orders paths by their parts: what is below a directory follows it, and nothing lies in
-//! between. The root is the empty name; it is always there.
+//! between. The root is the empty name and always exists.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};

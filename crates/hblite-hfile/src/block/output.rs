@@ -1,8 +1,8 @@
-//! Writes a file in large pieces: those of a long file on a thread of its own.
+//! Writes a file in large pieces; a long file is written by a thread of its own.
 //!
 //! Order: pieces go through one channel to one thread, so they are in the file as they came.
-//! Durability: only [`Output::finish`] makes the file durable. The syncs before it begin the work
-//! of the disk early, so that the last one is short. If one of them fails, the file fails.
+//! Durability: only [`Output::finish`] makes the file durable. Earlier syncs let the disk begin
+//! early, so that the last one is short. If one of them fails, the file fails.
 //! Memory: at most [`PIECES_MAX`] pieces of a file.
 //! Threads: one owner. The thread starts with the second piece and ends before the output is gone.
 

@@ -1,5 +1,5 @@
-//! A query of a Bloom filter in two halves, so that a reader of several files can ask for the
-//! memory of the next while it waits for that of the first.
+//! A query of a Bloom filter in two halves, so that a reader of several files can prefetch the
+//! memory of the next filter while it waits for the first.
 //!
 //! Threads: values.
 

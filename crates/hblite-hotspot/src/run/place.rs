@@ -4,7 +4,7 @@
 //! end. A cluster has other tables, too: a run refuses names that are in use, and drops its tables
 //! at the end, also after an error.
 
-use hblite::{Connection, EngineOptions, Options, TableDescriptor, TableName};
+use hblite::{Connection, Options, TableDescriptor, TableName};
 use hblite_casestudies::TemporaryTables;
 
 use super::error::RunError;
@@ -21,16 +21,16 @@ pub(super) struct Place {
 impl Place {
     /// The store of a design; each has its own.
     pub(super) fn own(target: &dyn Target, options: &RunOptions) -> Result<Self, RunError> {
-        let mut engine = EngineOptions::default();
-        if options.splits == Splits::Growing {
+        let store = Options::new();
+        let store = if options.splits == Splits::Growing {
             let split_bytes = super::split_bytes(options);
-            engine.region_size_max_bytes = split_bytes;
-            engine.region_split_first_size_bytes = Some(split_bytes);
-            engine.memstore_flush_size_bytes = (split_bytes as usize / 2).clamp(64 << 10, 32 << 20);
+            store
+                .with_region_size_max_bytes(split_bytes)
+                .with_region_split_first_size_bytes(split_bytes)
+                .with_memstore_flush_size_bytes((split_bytes / 2).clamp(64 << 10, 32 << 20))
         } else {
-            engine.is_split_enabled = false;
-        }
-        let store = Options::new().engine(engine);
+            store.with_split_enabled(false)
+        };
         let connection = match &options.dir {
             Some(dir) => store.open(dir.join(file_name(target.name())))?,
             None => store.open_in_memory()?,
@@ -73,7 +73,7 @@ impl Tables {
         let mut names = Vec::new();
         for (index, table) in tables.iter().enumerate() {
             if temporary.is_none() && admin.table_exists(table.name())? {
-                drop_table(&place.connection, table.name())?;
+                delete_table(&place.connection, table.name())?;
             }
             admin.create_table_with_splits(table, if index == 0 { splits } else { &[] })?;
             if let Some(temporary) = &mut temporary {
@@ -99,10 +99,10 @@ impl Tables {
     }
 }
 
-fn drop_table(connection: &Connection, table: &TableName) -> Result<(), RunError> {
+fn delete_table(connection: &Connection, table: &TableName) -> Result<(), RunError> {
     let admin = connection.admin();
     if !admin.is_table_disabled(table)? {
         admin.disable_table(table)?;
     }
-    Ok(admin.drop_table(table)?)
+    Ok(admin.delete_table(table)?)
 }

@@ -217,7 +217,9 @@ mod tests {
         connection.admin().create_table(&TableDescriptor::new(name).with_family(family)).unwrap();
         let table = connection.table("t").unwrap();
         let put = |row: &str, time: i64| {
-            table.put(&Put::at(row, time).add("d", "q", "v").add("d", "r", "v")).unwrap();
+            table
+                .put(&Put::new(row).with_timestamp(time).add("d", "q", "v").add("d", "r", "v"))
+                .unwrap();
         };
         for index in 0..300_i64 {
             put(&format!("host07|{index:04}"), 1_000 + index);

@@ -38,7 +38,7 @@ pub struct BulkLoadOptions {
     pub ignore_unmatched_families: bool,
     /// The most files that one family of one region may receive. Default 32
     /// (`hbase.mapreduce.bulkload.max.hfiles.perRegion.perFamily`).
-    pub files_per_region_and_family_max: usize,
+    pub files_per_region_and_family_max: u32,
 }
 
 impl Default for BulkLoadOptions {
@@ -58,7 +58,7 @@ setters! { BulkLoadOptions:
     with_assign_sequence_id sets assign_sequence_id: bool;
     with_verify sets verify: bool;
     with_ignore_unmatched_families sets ignore_unmatched_families: bool;
-    with_files_per_region_and_family_max sets files_per_region_and_family_max: usize;
+    with_files_per_region_and_family_max sets files_per_region_and_family_max: u32;
 }
 
 /// What a bulk load of a folder did.

@@ -6,17 +6,21 @@
 mod backup;
 mod bulk_load;
 mod choice;
+mod operation;
 mod region_locator;
 mod request;
 mod snapshot;
 mod status;
+mod switch;
 mod table_state;
 
 pub use backup::BackupReport;
 pub use bulk_load::{BulkLoadOptions, BulkLoadReport, FileTransfer};
 pub use choice::{FailSafeSnapshot, MergeKind, SplitPoints, SystemTables};
+pub use operation::{ClusterServers, CompactionState, MasterWork, ServerWork};
 pub use region_locator::RegionLocator;
 pub use request::{CompactRequest, CompactionKind, FlushRequest, RequestTarget};
 pub use snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};
 pub use status::{DamagedFile, RegionLoad, RegionLocation, RegionStatus, ScrubStatus, StoreStatus};
+pub use switch::Switch;
 pub use table_state::TableState;

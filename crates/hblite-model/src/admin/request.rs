@@ -40,8 +40,8 @@ impl FlushRequest {
     /// Flushes only this family. The log discards nothing then, because its entries may also
     /// contain cells of the other families.
     #[must_use]
-    pub fn with_family(mut self, family: impl Into<Vec<u8>>) -> Self {
-        self.family = Some(family.into());
+    pub fn with_family(mut self, family: impl AsRef<[u8]>) -> Self {
+        self.family = Some(family.as_ref().to_vec());
         self
     }
 
@@ -118,8 +118,8 @@ impl CompactRequest {
 
     /// Compacts only this family.
     #[must_use]
-    pub fn with_family(mut self, family: impl Into<Vec<u8>>) -> Self {
-        self.family = Some(family.into());
+    pub fn with_family(mut self, family: impl AsRef<[u8]>) -> Self {
+        self.family = Some(family.as_ref().to_vec());
         self
     }
 

@@ -1,10 +1,10 @@
 //! Snapshots: the request for one, and the description of one.
 
+use std::time::Duration;
+
+use crate::descriptor::whole_seconds;
 use crate::name::TableName;
 use crate::setters;
-
-/// Milliseconds in a second, the unit of a time to live.
-const SECOND_MS: i64 = 1_000;
 
 /// How a snapshot was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -36,23 +36,32 @@ impl SnapshotKind {
 ///
 /// ```
 /// # use hblite_model as hblite;
-/// let for_a_day = hblite::SnapshotOptions::default().with_time_to_live_s(24 * 60 * 60);
+/// use std::time::Duration;
+/// let day = Duration::from_secs(24 * 60 * 60);
+/// let for_a_day = hblite::SnapshotOptions::default().with_time_to_live(day);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SnapshotOptions {
     /// Whether cells in memory are left out (SKIP_FLUSH).
     pub skip_flush: bool,
-    /// Seconds after which the snapshot is removed (TTL), at least 1; `None` for never.
-    pub time_to_live_s: Option<u64>,
+    /// The time after which the snapshot is removed (TTL), rounded up to seconds; `None` for never.
+    pub time_to_live: Option<Duration>,
     /// The MAX_FILESIZE of tables that are made from it; `None` for the table's own.
-    pub max_file_size: Option<u64>,
+    pub max_file_size_bytes: Option<u64>,
 }
 
 setters! { SnapshotOptions:
     with_skip_flush sets skip_flush: bool;
-    with_time_to_live_s sets time_to_live_s: impl Into<Option<u64>>;
-    with_max_file_size sets max_file_size: impl Into<Option<u64>>;
+    with_time_to_live sets time_to_live: impl Into<Option<Duration>>;
+    with_max_file_size_bytes sets max_file_size_bytes: impl Into<Option<u64>>;
+}
+
+impl SnapshotOptions {
+    /// The time to live in seconds, rounded up; `None` for none, or one of 0, as in HBase.
+    pub fn time_to_live_seconds(&self) -> Option<u64> {
+        self.time_to_live.map(whole_seconds).filter(|seconds| *seconds > 0)
+    }
 }
 
 /// A snapshot.
@@ -66,17 +75,16 @@ pub struct SnapshotDescription {
     pub created_at_ms: i64,
     /// How it was taken.
     pub kind: SnapshotKind,
-    /// Seconds after which it is removed; `None` for never.
-    pub time_to_live_s: Option<u64>,
+    /// The time after which it is removed; `None` for never.
+    pub time_to_live: Option<Duration>,
     /// The MAX_FILESIZE of tables that are made from it; `None` for the table's own.
-    pub max_file_size: Option<u64>,
+    pub max_file_size_bytes: Option<u64>,
 }
 
 impl SnapshotDescription {
     /// Whether it has expired at `now_ms`, in milliseconds since 1970-01-01 UTC.
     pub fn has_expired(&self, now_ms: i64) -> bool {
-        let seconds = self.time_to_live_s.and_then(|seconds| i64::try_from(seconds).ok());
-        let lives = seconds.and_then(|seconds| seconds.checked_mul(SECOND_MS));
+        let lives = self.time_to_live.and_then(|time| i64::try_from(time.as_millis()).ok());
         lives.is_some_and(|lives| self.created_at_ms.saturating_add(lives) < now_ms)
     }
 }

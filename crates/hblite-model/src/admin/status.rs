@@ -13,7 +13,9 @@ pub struct StoreStatus {
     /// Every region in service.
     pub regions: Vec<RegionStatus>,
     /// Bytes in all memstores.
-    pub memstore_size_bytes: usize,
+    pub memstore_size_bytes: u64,
+    /// Bytes that memstores and cached blocks may take. Of a cluster: the heaps of its servers.
+    pub memory_max_bytes: u64,
     /// The last background failure that has not been followed by a success.
     pub last_error: Option<String>,
     /// What the scrubber verified and found.
@@ -61,13 +63,13 @@ pub struct RegionStatus {
     /// Requests since the region was opened.
     pub load: RegionLoad,
     /// Number of families.
-    pub store_count: usize,
+    pub store_count: u64,
     /// Number of store files of all families.
-    pub store_file_count: usize,
+    pub store_file_count: u64,
     /// Bytes of these files.
     pub store_file_size_bytes: u64,
     /// Bytes in memory.
-    pub memstore_size_bytes: usize,
+    pub memstore_size_bytes: u64,
 }
 
 /// Requests of a region, and what they moved, since the region was opened.

@@ -1,4 +1,4 @@
-//! Cells in memory that they share with other rows.
+//! Cells that share their memory with other rows.
 //!
 //! An answer to a scan has thousands of rows in one block. Their cells stay in it, so that a row
 //! costs neither a copy nor an allocation. The block is released with the last of its rows.
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn cells_stay_where_they_are() {
         let owned = buffer();
-        // The length field of the last cell's tags, which are none, is not there.
+        // The last cell has no tags, and here no field for their length.
         let bytes = owned.as_bytes()[..owned.as_bytes().len() - 2].to_vec();
         let second = bytes.len() - owned.get(1).unwrap().serialized_size();
         let address = bytes.as_ptr_range();

@@ -28,6 +28,13 @@ impl TableDescriptor {
         specs.filter_map(|(_, spec)| parse(spec.trim())).map(|(coprocessor, _)| coprocessor)
     }
 
+    /// Removes all coprocessors.
+    pub fn remove_coprocessors(&mut self) {
+        let names: Vec<String> =
+            self.attributes().keys().filter(|key| number(key).is_some()).cloned().collect();
+        names.iter().for_each(|name| self.remove_attribute(name));
+    }
+
     /// Adds a coprocessor under the next free number (`addCoprocessorWithSpec`). Whether a server
     /// has the class is checked when the table is created or modified.
     ///

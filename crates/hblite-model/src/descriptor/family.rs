@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use super::attribute;
 use super::named::{BloomType, Compression, DataBlockEncoding, KeepDeletedCells};
-use super::pretty::{FOREVER_SECONDS, format_bytes, format_interval};
+use super::pretty::{FOREVER_SECONDS, format_bytes, format_interval, whole_seconds};
 use crate::bytes::to_string_binary;
 use crate::error::{Error, Result};
 
@@ -40,7 +41,9 @@ const RESERVED: [&str; 5] =
 /// ```
 /// # use hblite_model as hblite;
 /// use hblite::ColumnFamilyDescriptor;
-/// let family = ColumnFamilyDescriptor::new("f").with_versions(3).with_time_to_live(3600);
+/// use std::time::Duration;
+/// let hour = Duration::from_secs(60 * 60);
+/// let family = ColumnFamilyDescriptor::new("f").with_versions(3).with_time_to_live(hour);
 /// assert_eq!(family.versions(), 3);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,10 +155,11 @@ impl ColumnFamilyDescriptor {
         self.with("MIN_VERSIONS", versions.min(INT_MAX))
     }
 
-    /// Sets the time to live in seconds; `i32::MAX` and more mean forever.
+    /// Sets the time to live, rounded up to seconds; `None`, and 68 years or more, mean forever.
     #[must_use]
-    pub fn with_time_to_live(self, seconds: u32) -> Self {
-        self.with("TTL", seconds.min(INT_MAX))
+    pub fn with_time_to_live(self, time: impl Into<Option<Duration>>) -> Self {
+        let seconds = whole_seconds(time.into().unwrap_or(Duration::MAX));
+        self.with("TTL", seconds.min(u64::from(INT_MAX)))
     }
 
     /// Sets the Bloom filter of new files.
@@ -233,11 +237,11 @@ impl ColumnFamilyDescriptor {
         self.number_or("TTL", FOREVER_SECONDS)
     }
 
-    /// Time to live in milliseconds; `i64::MAX` means forever (`HStore.determineTTLFromFamily`).
-    pub fn time_to_live_ms(&self) -> i64 {
+    /// Time to live; `None` means forever (`HStore.determineTTLFromFamily`).
+    pub fn time_to_live(&self) -> Option<Duration> {
         match self.time_to_live_seconds() {
-            FOREVER_SECONDS | -1 => i64::MAX,
-            seconds => seconds.saturating_mul(1000),
+            FOREVER_SECONDS | -1 => None,
+            seconds => Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0))),
         }
     }
 
@@ -457,7 +461,7 @@ mod tests {
                 BTreeMap::new(),
             );
             assert_eq!(family.versions(), VERSIONS_ALL, "{versions}");
-            assert_eq!(family.time_to_live_ms(), i64::MAX);
+            assert_eq!(family.time_to_live(), None);
             assert!(family.check_attributes().is_err());
         }
         let family = ColumnFamilyDescriptor::new("f").with_versions(u32::MAX);

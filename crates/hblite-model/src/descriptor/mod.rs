@@ -15,5 +15,6 @@ mod table;
 pub use coprocessor::Coprocessor;
 pub use family::{ColumnFamilyDescriptor, VERSIONS_ALL};
 pub use named::{BloomType, Compression, DataBlockEncoding, KeepDeletedCells};
+pub(crate) use pretty::whole_seconds;
 pub use pretty::{format_bytes, format_interval, parse_bytes, parse_interval};
 pub use table::{REGION_REPLICATION_MAX, TableDescriptor};

@@ -1,5 +1,7 @@
 //! Sizes and intervals as HBase writes and reads them (`PrettyPrinter`).
 
+use std::time::Duration;
+
 /// A time to live that never ends.
 pub(super) const FOREVER_SECONDS: i64 = i32::MAX as i64;
 
@@ -7,6 +9,11 @@ const INTERVAL_UNITS: [(&str, i64); 4] =
     [("DAY", 86_400), ("HOUR", 3_600), ("MINUTE", 60), ("SECOND", 1)];
 const SIZE_UNITS: [(&str, i64); 5] =
     [("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10), ("B", 1)];
+
+/// Seconds, rounded up.
+pub(crate) fn whole_seconds(time: Duration) -> u64 {
+    time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0))
+}
 
 /// How a unit is written: the required text and an optional letter after it. `DAY` and `DAYS`, `K`
 /// and `KB`, `B` and nothing.

@@ -39,14 +39,14 @@ impl Get {
 
     /// Up to this many versions of each column; less than one is refused.
     #[must_use]
-    pub fn with_versions(self, versions: i32) -> Self {
+    pub fn with_versions(self, versions: u32) -> Self {
         Self { scan: self.scan.with_versions(versions) }
     }
 
     /// All versions.
     #[must_use]
     pub fn with_all_versions(self) -> Self {
-        self.with_versions(i32::MAX)
+        Self { scan: self.scan.with_all_versions() }
     }
 
     /// Only cells in this time range.
@@ -103,7 +103,7 @@ impl Get {
     }
 
     /// Versions of each column.
-    pub fn versions(&self) -> i32 {
+    pub fn versions(&self) -> u32 {
         self.scan.versions()
     }
 
@@ -148,7 +148,7 @@ impl Get {
     /// `IllegalArgument` (row length), `Io` (versions).
     pub fn check(&self) -> Result<()> {
         check_row(self.row())?;
-        if self.versions() <= 0 {
+        if self.versions() == 0 {
             return Err(Error::invalid_argument(Exception::Io, "versions must be positive"));
         }
         Ok(())

@@ -17,6 +17,7 @@ mod nonce;
 mod row_mutations;
 mod row_result;
 mod scan;
+mod scan_range;
 mod scan_step;
 mod time_range;
 mod value;

@@ -4,6 +4,9 @@
 //! yet assigned), and how to write them. The four public types differ in what they can express.
 
 mod from_cells;
+mod read_modify_write;
+
+use std::time::Duration;
 
 use smallvec::SmallVec;
 
@@ -114,6 +117,16 @@ impl Mutation {
         self.timestamp = timestamp;
     }
 
+    /// Also gives the timestamp to the cells that have none yet.
+    fn set_timestamp_of_cells(&mut self, timestamp: i64) {
+        self.set_timestamp(timestamp);
+        for index in 0..self.cells.len() {
+            if self.cells.get(index).is_some_and(|cell| cell.timestamp() == LATEST_TIMESTAMP) {
+                self.cells.set_timestamp(index, timestamp);
+            }
+        }
+    }
+
     /// What kind of write this is.
     pub fn kind(&self) -> MutationKind {
         self.kind
@@ -140,7 +153,7 @@ impl Mutation {
         self.durability
     }
 
-    /// Time to live of its cells in milliseconds.
+    /// Time to live of its cells in milliseconds; below zero if a client sent such a number.
     pub fn time_to_live_ms(&self) -> Option<i64> {
         self.time_to_live_ms
     }
@@ -221,6 +234,11 @@ impl AsRef<Self> for Mutation {
     fn as_ref(&self) -> &Self {
         self
     }
+}
+
+/// Half of the range at most: HBase adds it to a timestamp.
+fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX).min(i64::MAX / 2)
 }
 
 macro_rules! mutation_type {
@@ -305,11 +323,11 @@ mutation_type! {
 }
 
 impl Put {
-    /// A put whose cells have this timestamp unless they specify their own.
-    pub fn at(row: impl AsRef<[u8]>, timestamp: i64) -> Self {
-        let mut put = Self::new(row);
-        put.0.set_timestamp(timestamp);
-        put
+    /// Gives this timestamp, in milliseconds, to all cells that do not specify their own.
+    #[must_use]
+    pub fn with_timestamp(mut self, timestamp: i64) -> Self {
+        self.0.set_timestamp_of_cells(timestamp);
+        self
     }
 
     /// Sets a column.
@@ -338,20 +356,21 @@ impl Put {
         self
     }
 
-    /// Gives the cells a time to live in milliseconds.
+    /// Gives the cells a time to live, to the millisecond.
     #[must_use]
-    pub fn with_time_to_live_ms(mut self, millis: i64) -> Self {
-        self.0.time_to_live_ms = Some(millis);
+    pub fn with_time_to_live(mut self, time: Duration) -> Self {
+        self.0.time_to_live_ms = Some(millis(time));
         self
     }
 }
 
 impl Delete {
-    /// A delete whose markers have this timestamp unless they specify their own.
-    pub fn at(row: impl AsRef<[u8]>, timestamp: i64) -> Self {
-        let mut delete = Self::new(row);
-        delete.0.set_timestamp(timestamp);
-        delete
+    /// Deletes up to this timestamp, in milliseconds, or the version of [`Delete::column`] that has
+    /// it. Does not apply to parts that specify their own.
+    #[must_use]
+    pub fn with_timestamp(mut self, timestamp: i64) -> Self {
+        self.0.set_timestamp_of_cells(timestamp);
+        self
     }
 
     fn marker(
@@ -422,79 +441,6 @@ impl Delete {
         self.marker(family, b"", timestamp, CellType::DeleteFamilyVersion)
     }
 }
-
-impl Increment {
-    /// Adds `amount` to a column; a missing column counts as 0.
-    #[must_use]
-    pub fn add(
-        mut self,
-        family: impl AsRef<[u8]>,
-        qualifier: impl AsRef<[u8]>,
-        amount: i64,
-    ) -> Self {
-        let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
-        let amount = amount.to_be_bytes();
-        self.0.push(family, qualifier, LATEST_TIMESTAMP, CellType::Put, &amount);
-        self
-    }
-}
-
-impl Append {
-    /// Appends `value` to a column; a missing column counts as empty.
-    #[must_use]
-    pub fn add(
-        mut self,
-        family: impl AsRef<[u8]>,
-        qualifier: impl AsRef<[u8]>,
-        value: impl IntoValue,
-    ) -> Self {
-        let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
-        self.0.push(
-            family,
-            qualifier,
-            LATEST_TIMESTAMP,
-            CellType::Put,
-            value.into_value().as_ref(),
-        );
-        self
-    }
-}
-
-macro_rules! read_modify_write_settings {
-    ($($name:ident)*) => { $(
-        impl $name {
-            /// Sets the timestamp. HBase checks it, but then assigns its own.
-            #[must_use]
-            pub fn with_timestamp(mut self, timestamp: i64) -> Self {
-                self.0.set_timestamp(timestamp);
-                self
-            }
-
-            /// Looks for the current value only in this time range.
-            #[must_use]
-            pub fn with_time_range(mut self, time_range: TimeRange) -> Self {
-                self.0.time_range = time_range;
-                self
-            }
-
-            /// Gives the new cells a time to live in milliseconds.
-            #[must_use]
-            pub fn with_time_to_live_ms(mut self, millis: i64) -> Self {
-                self.0.time_to_live_ms = Some(millis);
-                self
-            }
-
-            /// Whether the new values are returned.
-            #[must_use]
-            pub fn with_returned_results(mut self, wanted: bool) -> Self {
-                self.0.returns_results = wanted;
-                self
-            }
-        }
-    )* };
-}
-
-read_modify_write_settings! { Increment Append }
 
 #[cfg(test)]
 mod tests {

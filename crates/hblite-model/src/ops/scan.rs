@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
+use super::scan_range::ScanRange;
 use super::{ColumnSelection, Consistency, TimeRange};
-use crate::bytes::next_after_prefix;
-use crate::cell::key::ROW_LENGTH_MAX;
 use crate::direction::Direction;
 use crate::error::{Error, Exception, Result};
 use crate::filter::Filter;
+
+/// HBase's numbers of versions are Java's `int`.
+const VERSIONS_MAX: u32 = i32::MAX as u32;
 
 /// Reads rows in key order, or in reverse.
 ///
@@ -23,19 +25,16 @@ use crate::filter::Filter;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Scan {
-    start_row: Vec<u8>,
-    is_start_inclusive: bool,
-    stop_row: Vec<u8>,
-    is_stop_inclusive: bool,
+    range: ScanRange,
     direction: Direction,
     columns: ColumnSelection,
-    versions: i32,
+    versions: u32,
     time_range: TimeRange,
     family_time_ranges: BTreeMap<Vec<u8>, TimeRange>,
     filter: Option<Filter>,
     is_raw: bool,
     limit: Option<u32>,
-    batch: Option<usize>,
+    batch: Option<u32>,
     caching: Option<u32>,
     size_max_bytes: Option<u64>,
     family_limit: Option<u32>,
@@ -52,10 +51,7 @@ pub struct Scan {
 impl Default for Scan {
     fn default() -> Self {
         Self {
-            start_row: Vec::new(),
-            is_start_inclusive: true,
-            stop_row: Vec::new(),
-            is_stop_inclusive: false,
+            range: ScanRange::default(),
             direction: Direction::Forward,
             columns: ColumnSelection::default(),
             versions: 1,
@@ -91,18 +87,8 @@ pub fn row_bound<R>(row: R, is_inclusive: bool) -> Bound<R> {
     if is_inclusive { Bound::Included(row) } else { Bound::Excluded(row) }
 }
 
-/// The row of a bound, and whether it is included; `unbounded` is returned for a bound without a
-/// row, which is then empty.
-fn row_of(bound: Bound<impl AsRef<[u8]>>, unbounded: bool) -> (Vec<u8>, bool) {
-    match bound {
-        Bound::Included(row) => (row.as_ref().to_vec(), true),
-        Bound::Excluded(row) => (row.as_ref().to_vec(), false),
-        Bound::Unbounded => (Vec::new(), unbounded),
-    }
-}
-
-/// Builds a scan. Each `with_x` sets what `x()` or `is_x()` reads; `with_family` and `with_column`
-/// add to the selection.
+/// Builds a scan. Each `with_x` sets what `x()` or `is_x()` reads, in any order; `with_family` and
+/// `with_column` add to the selection.
 impl Scan {
     /// The newest version of every column of every row.
     pub fn new() -> Self {
@@ -111,13 +97,7 @@ impl Scan {
 
     /// The scan of one row that represents a get.
     pub(super) fn of_row(row: &[u8]) -> Self {
-        Self {
-            start_row: row.to_vec(),
-            stop_row: row.to_vec(),
-            is_stop_inclusive: true,
-            is_get: true,
-            ..Self::default()
-        }
+        Self { range: ScanRange::of_row(row), is_get: true, ..Self::default() }
     }
 
     /// Begins at this row, inclusive.
@@ -142,9 +122,9 @@ impl Scan {
     /// assert_eq!((scan.start_row(), scan.is_start_inclusive()), (&b"a"[..], false));
     /// ```
     #[must_use]
-    pub fn with_start_bound(self, start: Bound<impl AsRef<[u8]>>) -> Self {
-        let (start_row, is_start_inclusive) = row_of(start, true);
-        Self { start_row, is_start_inclusive, ..self }
+    pub fn with_start_bound(mut self, start: Bound<impl AsRef<[u8]>>) -> Self {
+        self.range.set_start(start);
+        self
     }
 
     /// Ends before this row.
@@ -161,17 +141,24 @@ impl Scan {
 
     /// Ends after this row, before it, or at the last row in scan direction.
     #[must_use]
-    pub fn with_stop_bound(self, stop: Bound<impl AsRef<[u8]>>) -> Self {
-        let (stop_row, is_stop_inclusive) = row_of(stop, false);
-        Self { stop_row, is_stop_inclusive, ..self }
+    pub fn with_stop_bound(mut self, stop: Bound<impl AsRef<[u8]>>) -> Self {
+        self.range.set_stop(stop);
+        self
     }
 
-    /// Only rows with this prefix (`setStartStopRowForPrefixScan`). This sets start and stop row
-    /// for a forward scan; a reversed scan finds nothing, as in HBase.
+    /// Only rows with this prefix, in either direction. A start or stop row limits them further.
+    ///
+    /// ```
+    /// # use hblite_model as hblite;
+    /// use hblite::Scan;
+    /// // The page after the row u7, backwards: from u69… to u.
+    /// let scan = Scan::new().with_prefix("u").with_reversed(true).with_start_row_exclusive("u7");
+    /// assert_eq!((scan.start_row(), scan.stop_row()), (&b"u7"[..], &b"u"[..]));
+    /// ```
     #[must_use]
-    pub fn with_prefix(self, prefix: impl AsRef<[u8]>) -> Self {
-        let stop_row = next_after_prefix(prefix.as_ref());
-        self.with_start_row(prefix).with_stop_row(stop_row)
+    pub fn with_prefix(mut self, prefix: impl AsRef<[u8]>) -> Self {
+        self.range.set_prefix(prefix.as_ref());
+        self
     }
 
     /// Rows in descending order.
@@ -197,14 +184,14 @@ impl Scan {
 
     /// Up to this many versions of each column; 0 returns nothing, as in HBase.
     #[must_use]
-    pub fn with_versions(self, versions: i32) -> Self {
-        Self { versions, ..self }
+    pub fn with_versions(self, versions: u32) -> Self {
+        Self { versions: versions.min(VERSIONS_MAX), ..self }
     }
 
     /// All versions.
     #[must_use]
     pub fn with_all_versions(self) -> Self {
-        self.with_versions(i32::MAX)
+        self.with_versions(VERSIONS_MAX)
     }
 
     /// Only cells in this time range.
@@ -245,7 +232,7 @@ impl Scan {
 
     /// At most this many cells per result; a wide row comes in several. 0 for no limit.
     #[must_use]
-    pub fn with_batch(self, cells: usize) -> Self {
+    pub fn with_batch(self, cells: u32) -> Self {
         Self { batch: (cells > 0).then_some(cells), ..self }
     }
 
@@ -317,24 +304,26 @@ impl Scan {
 
 /// The scan's settings.
 impl Scan {
-    /// The row where the scan begins; empty to begin at the first row in scan direction.
+    /// The row where the scan begins, by its start row and prefix; empty to begin at the first row
+    /// in scan direction.
     pub fn start_row(&self) -> &[u8] {
-        &self.start_row
+        self.range.start(self.direction).0
     }
 
-    /// Whether the start row is included.
+    /// Whether the row of [`Scan::start_row`] is included.
     pub fn is_start_inclusive(&self) -> bool {
-        self.is_start_inclusive
+        self.range.start(self.direction).1
     }
 
-    /// The row where the scan ends; empty to end after the last row in scan direction.
+    /// The row where the scan ends, by its stop row and prefix; empty to end after the last row in
+    /// scan direction.
     pub fn stop_row(&self) -> &[u8] {
-        &self.stop_row
+        self.range.stop(self.direction).0
     }
 
-    /// Whether the stop row is included.
+    /// Whether the row of [`Scan::stop_row`] is included.
     pub fn is_stop_inclusive(&self) -> bool {
-        self.is_stop_inclusive
+        self.range.stop(self.direction).1
     }
 
     /// Forward or reverse.
@@ -348,7 +337,7 @@ impl Scan {
     }
 
     /// Versions of each column.
-    pub fn versions(&self) -> i32 {
+    pub fn versions(&self) -> u32 {
         self.versions
     }
 
@@ -388,7 +377,7 @@ impl Scan {
     }
 
     /// Cells per result; `None` for no limit.
-    pub fn batch(&self) -> Option<usize> {
+    pub fn batch(&self) -> Option<u32> {
         self.batch
     }
 
@@ -445,16 +434,10 @@ impl Scan {
     /// Refuses whatever HBase's client refuses.
     ///
     /// # Errors
-    /// `IllegalArgument` (row lengths), `IncompatibleFilter` (batch with a filter of rows).
+    /// `IllegalArgument` (row lengths, start and stop rows without any row of the prefix),
+    /// `IncompatibleFilter` (batch with a filter of rows).
     pub fn check(&self) -> Result<()> {
-        for (name, row) in [("startRow", &self.start_row), ("stopRow", &self.stop_row)] {
-            if row.len() > ROW_LENGTH_MAX {
-                return Err(Error::illegal_argument(format!(
-                    "{name}'s length must be less than or equal to 32767 to meet the criteria \
-                     for a row key."
-                )));
-            }
-        }
+        self.range.check(self.direction)?;
         if self.batch.is_some()
             && let Some(filter) = &self.filter
             && filter.has_filter_row()

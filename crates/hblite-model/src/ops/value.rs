@@ -1,15 +1,17 @@
 //! Values of columns as text and numbers, in both directions: HBase's `Bytes.toBytes` and back.
 //!
-//! Numbers are big-endian and have the width of their type; an `i64` is what counters hold.
+//! Numbers are big-endian; an `i64` is what counters hold. The types that can be written can be
+//! read, and the reverse.
 
 use crate::bytes::to_string_binary;
 use crate::cell::CellRef;
 use crate::error::{Error, Result};
 
-/// What can be stored as a value: bytes and text as they are, `i64` and `f64` in 8 bytes.
+/// What can be stored as a value: bytes and text as they are, `i64` and `f64` in 8 bytes, `f32` in
+/// 4, `bool` in one.
 ///
-/// Other integers are converted by the caller (`i64::from(n)`, or `n.to_be_bytes()` for a width of
-/// its own), so that a literal never decides how many bytes a column has.
+/// Other integers are converted by the caller, so that a literal never decides how many bytes a
+/// column has: `i64::from(n)`, or `n.to_be_bytes()` for a width of its own.
 ///
 /// ```
 /// # use hblite_model as hblite;
@@ -69,9 +71,32 @@ macro_rules! big_endian_value {
     )* };
 }
 
-big_endian_value! { i64 f64 }
+big_endian_value! { i64 f64 f32 }
 
-/// What a value can be read as.
+/// The byte of HBase's `Bytes.toBytes(true)`.
+const TRUE: u8 = 0xff;
+
+impl IntoValue for bool {
+    type Bytes = [u8; 1];
+
+    fn into_value(self) -> [u8; 1] {
+        [if self { TRUE } else { 0 }]
+    }
+}
+
+/// What a value can be read as: the types of [`IntoValue`].
+///
+/// Integers of another width than `i64` are read as an array:
+///
+/// ```
+/// # use hblite_model as hblite;
+/// # let mut cells = hblite::CellBuffer::new();
+/// # cells.push_parts(b"u1", b"info", b"age", 1, 4, &36_i32.to_be_bytes());
+/// # let row = hblite::RowResult::new(cells);
+/// let age = row.value_as::<[u8; 4]>("info", "age")?.map(i32::from_be_bytes);
+/// assert_eq!(age, Some(36));
+/// # Ok::<(), hblite::Error>(())
+/// ```
 pub trait FromValue: Sized {
     /// The name of the type in errors.
     const NAME: &'static str;
@@ -85,6 +110,31 @@ impl FromValue for Vec<u8> {
 
     fn from_value(bytes: &[u8]) -> Option<Self> {
         Some(bytes.to_vec())
+    }
+}
+
+impl FromValue for Box<[u8]> {
+    const NAME: &'static str = "bytes";
+
+    fn from_value(bytes: &[u8]) -> Option<Self> {
+        Some(bytes.into())
+    }
+}
+
+impl<const N: usize> FromValue for [u8; N] {
+    const NAME: &'static str = "an array of that length";
+
+    fn from_value(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok()
+    }
+}
+
+impl FromValue for bool {
+    const NAME: &'static str = "bool";
+
+    /// As in HBase, every byte but 0 is true.
+    fn from_value(bytes: &[u8]) -> Option<Self> {
+        <[u8; 1]>::from_value(bytes).map(|[byte]| byte != 0)
     }
 }
 
@@ -108,7 +158,7 @@ macro_rules! from_big_endian {
     )* };
 }
 
-from_big_endian! { i8 u8 i16 u16 i32 u32 i64 u64 f32 f64 }
+from_big_endian! { i64 f64 f32 }
 
 /// The value of a cell as this type.
 pub(super) fn typed<T: FromValue>(cell: &CellRef<'_>) -> Result<T> {
@@ -141,17 +191,28 @@ mod tests {
         let put = Put::new("r")
             .add("f", "array", [1_u8, 2])
             .add("f", "bytes", vec![3_u8])
+            .add("f", "boxed", vec![4_u8].into_boxed_slice())
             .add("f", "float", 0.5)
+            .add("f", "no", false)
             .add("f", "number", -7)
             .add("f", "owned", "text".to_owned())
             .add("f", "small", 300_u16.to_be_bytes())
-            .add("f", "text", "text");
+            .add("f", "text", "text")
+            .add("f", "thin", 0.25_f32)
+            .add("f", "yes", true);
         let row = row(&put);
+        assert_eq!(row.value_as::<Box<[u8]>>("f", "boxed").unwrap().as_deref(), Some(&[4][..]));
+        assert_eq!(row.value_as::<f32>("f", "thin").unwrap(), Some(0.25));
+        assert_eq!(row.value_as::<bool>("f", "yes").unwrap(), Some(true));
+        assert_eq!(row.value_as::<bool>("f", "no").unwrap(), Some(false));
+        // The byte of HBase's `Bytes.toBytes(true)`.
+        assert_eq!(row.value("f", "yes"), Some(&[0xff][..]));
         assert_eq!(row.value_as::<Vec<u8>>("f", "array").unwrap(), Some(vec![1, 2]));
         assert_eq!(row.value("f", "bytes"), Some(&[3][..]));
         assert_eq!(row.value_as::<f64>("f", "float").unwrap(), Some(0.5));
         assert_eq!(row.value_as::<i64>("f", "number").unwrap(), Some(-7));
-        assert_eq!(row.value_as::<u16>("f", "small").unwrap(), Some(300));
+        let small = row.value_as::<[u8; 2]>("f", "small").unwrap();
+        assert_eq!(small.map(u16::from_be_bytes), Some(300));
         assert_eq!(row.text("f", "owned").unwrap(), Some("text"));
         assert_eq!(row.value_as::<String>("f", "text").unwrap().as_deref(), Some("text"));
         assert_eq!(row.value_as::<i64>("f", "none").unwrap(), None);
@@ -166,6 +227,9 @@ mod tests {
         let error = row.value_as::<i64>("f", "q").unwrap_err();
         let expected = "the value of f:q in row r is not i64: it has 3 bytes";
         assert_eq!(error.message(), expected);
+        let error = row.value_as::<[u8; 4]>("f", "q").unwrap_err();
+        assert_eq!(error.message(), expected.replace("i64", "an array of that length"));
+        assert!(row.value_as::<bool>("f", "q").is_err());
         let error = row.text("f", "q").unwrap_err();
         assert_eq!(error.message(), expected.replace("i64", "UTF-8 text"));
         assert_eq!(error.kind(), crate::ErrorKind::InvalidArgument);

@@ -8,6 +8,7 @@ use hyper::StatusCode;
 use prost::Message as _;
 use serde::{Deserialize, Deserializer};
 
+use super::scalar::Scalar;
 use super::{FromBody, Model, stargate};
 use crate::java;
 use crate::xml;
@@ -213,8 +214,8 @@ struct JsonRow {
 struct JsonCell {
     #[serde(default, deserialize_with = "base64_text")]
     column: Option<Vec<u8>>,
-    #[serde(default, deserialize_with = "long")]
-    timestamp: Option<i64>,
+    #[serde(default)]
+    timestamp: Scalar<i64>,
     #[serde(rename = "$", default, deserialize_with = "base64_text")]
     value: Option<Vec<u8>>,
 }
@@ -228,17 +229,6 @@ pub(super) fn base64_text<'de, D: Deserializer<'de>>(
         java::decode_base64_text(&text).ok_or_else(|| serde::de::Error::custom("not Base64"))
     };
     text.map(decode).transpose()
-}
-
-/// A number, or a string with one, or null.
-fn long<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
-    match serde_json::Value::deserialize(deserializer)? {
-        serde_json::Value::Null => Ok(None),
-        serde_json::Value::String(text) => {
-            text.trim().parse().map(Some).map_err(serde::de::Error::custom)
-        }
-        value => value.as_i64().map(Some).ok_or_else(|| serde::de::Error::custom("not a number")),
-    }
 }
 
 impl FromBody for CellSet {
@@ -269,7 +259,7 @@ impl FromBody for CellSet {
         let set: JsonSet = serde_json::from_slice(bytes)?;
         let cell = |cell: JsonCell| CellModel {
             column: cell.column,
-            timestamp: cell.timestamp,
+            timestamp: cell.timestamp.0,
             value: cell.value.unwrap_or_default(),
         };
         let row = |row: JsonRow| RowModel {

@@ -27,14 +27,15 @@ pub(crate) struct Server {
     pub(crate) name: String,
     /// In the order of their names.
     pub(crate) regions: Vec<RegionStatus>,
+    /// Bytes that it may take.
+    pub(crate) memory_max_bytes: u64,
 }
 
 /// The figures of a region: names, values and order as in its JSON, after the name.
 fn figures(region: &RegionStatus) -> [(&'static str, u64); 12] {
-    let count = |count: usize| count as u64;
     [
-        ("stores", count(region.store_count)),
-        ("storefiles", count(region.store_file_count)),
+        ("stores", region.store_count),
+        ("storefiles", region.store_file_count),
         ("storefileSizeMB", region.store_file_size_bytes / MIB),
         ("storefileIndexSizeKB", 0),
         ("readRequestsCount", region.load.read_requests),
@@ -44,7 +45,7 @@ fn figures(region: &RegionStatus) -> [(&'static str, u64); 12] {
         ("totalStaticBloomSizeKB", 0),
         ("totalCompactingKVs", 0),
         ("currentCompactedKVs", 0),
-        ("memStoreSizeMB", count(region.memstore_size_bytes) / MIB),
+        ("memStoreSizeMB", region.memstore_size_bytes / MIB),
     ]
 }
 
@@ -56,14 +57,26 @@ impl Server {
         self.regions.iter().map(requests).fold(0, u64::saturating_add)
     }
 
+    /// The memory of its memstores.
+    fn heap_size_mb(&self) -> u64 {
+        let bytes: u64 = self.regions.iter().map(|region| region.memstore_size_bytes).sum();
+        bytes / MIB
+    }
+
+    fn max_heap_size_mb(&self) -> u64 {
+        self.memory_max_bytes / MIB
+    }
+
     fn write_text(&self, start_code: i64, out: &mut String) {
         let _ = write!(
             out,
-            "    {} {start_code}\n        requests={}, regions={}\n        heapSizeMB=0\n        \
-             maxHeapSizeMB=0\n\n",
+            "    {} {start_code}\n        requests={}, regions={}\n        heapSizeMB={}\n        \
+             maxHeapSizeMB={}\n\n",
             self.name,
             self.requests(),
-            self.regions.len()
+            self.regions.len(),
+            self.heap_size_mb(),
+            self.max_heap_size_mb()
         );
         for region in &self.regions {
             let name = region.region.region_name();
@@ -83,7 +96,9 @@ impl Server {
     }
 
     fn write_xml(&self, start_code: i64, out: &mut String) {
-        out.push_str("<Node heapSizeMB=\"0\" maxHeapSizeMB=\"0\"");
+        out.push_str("<Node");
+        xml::attribute(out, "heapSizeMB", &self.heap_size_mb().to_string());
+        xml::attribute(out, "maxHeapSizeMB", &self.max_heap_size_mb().to_string());
         xml::attribute(out, "name", &self.name);
         xml::attribute(out, "requests", &self.requests().to_string());
         xml::attribute(out, "startCode", &start_code.to_string());
@@ -108,10 +123,11 @@ impl Server {
         out.push_str("{\"name\":");
         json_string(out, &self.name);
         let requests = self.requests();
+        let (heap, max_heap) = (self.heap_size_mb(), self.max_heap_size_mb());
         let _ = write!(
             out,
-            ",\"startCode\":{start_code},\"requests\":{requests},\"heapSizeMB\":0,\
-             \"maxHeapSizeMB\":0,\"Region\":["
+            ",\"startCode\":{start_code},\"requests\":{requests},\"heapSizeMB\":{heap},\
+             \"maxHeapSizeMB\":{max_heap},\"Region\":["
         );
         for (index, region) in self.regions.iter().enumerate() {
             let name = java::encode_base64(&region.region.region_name());
@@ -129,8 +145,8 @@ impl Server {
             name: self.name.clone(),
             start_code: Some(start_code),
             requests: long(self.requests()),
-            heap_size_mb: Some(0),
-            max_heap_size_mb: Some(0),
+            heap_size_mb: int(self.heap_size_mb()),
+            max_heap_size_mb: int(self.max_heap_size_mb()),
             regions: self.regions.iter().map(region_message).collect(),
         }
     }

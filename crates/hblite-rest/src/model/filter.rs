@@ -9,62 +9,63 @@ use hblite::{Error, Result};
 use serde::Deserialize;
 
 use super::cell_set::base64_text;
+use super::scalar::Scalar;
 use crate::java;
 
 /// The fields of all filters.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 struct FilterModel {
     #[serde(rename = "type")]
-    kind: Option<String>,
-    op: Option<String>,
+    kind: Scalar<String>,
+    op: Scalar<String>,
     comparator: Option<ComparatorModel>,
-    value: Option<String>,
+    value: Scalar<String>,
     filters: Option<Vec<FilterModel>>,
-    limit: Option<i32>,
-    offset: Option<i32>,
-    family: Option<String>,
-    qualifier: Option<String>,
-    if_missing: Option<bool>,
-    latest_version: Option<bool>,
-    min_column: Option<String>,
-    min_column_inclusive: Option<bool>,
-    max_column: Option<String>,
-    max_column_inclusive: Option<bool>,
-    drop_dependent_column: Option<bool>,
-    chance: Option<f32>,
-    prefixes: Option<Vec<String>>,
+    limit: Scalar<i32>,
+    offset: Scalar<i32>,
+    family: Scalar<String>,
+    qualifier: Scalar<String>,
+    if_missing: Scalar<bool>,
+    latest_version: Scalar<bool>,
+    min_column: Scalar<String>,
+    min_column_inclusive: Scalar<bool>,
+    max_column: Scalar<String>,
+    max_column_inclusive: Scalar<bool>,
+    drop_dependent_column: Scalar<bool>,
+    chance: Scalar<f32>,
+    prefixes: Option<Vec<Scalar<String>>>,
     ranges: Option<Vec<RangeModel>>,
-    timestamps: Option<Vec<i64>>,
+    timestamps: Option<Vec<Scalar<i64>>>,
     fuzzy_keys: Option<Vec<FuzzyKeyModel>>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct ComparatorModel {
     #[serde(rename = "type")]
-    kind: Option<String>,
-    value: Option<String>,
-    op: Option<String>,
+    kind: Scalar<String>,
+    value: Scalar<String>,
+    op: Scalar<String>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 struct RangeModel {
-    #[serde(default, deserialize_with = "base64_text")]
+    #[serde(deserialize_with = "base64_text")]
     start_row: Option<Vec<u8>>,
-    start_row_inclusive: Option<bool>,
-    #[serde(default, deserialize_with = "base64_text")]
+    start_row_inclusive: Scalar<bool>,
+    #[serde(deserialize_with = "base64_text")]
     stop_row: Option<Vec<u8>>,
-    stop_row_inclusive: Option<bool>,
+    stop_row_inclusive: Scalar<bool>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct FuzzyKeyModel {
-    #[serde(default, deserialize_with = "base64_text")]
+    #[serde(deserialize_with = "base64_text")]
     key: Option<Vec<u8>>,
-    #[serde(default, deserialize_with = "base64_text")]
+    #[serde(deserialize_with = "base64_text")]
     mask: Option<Vec<u8>>,
 }
 
@@ -97,13 +98,13 @@ fn decode(text: &str, name: &str) -> Result<Vec<u8>> {
 
 impl ComparatorModel {
     fn build(&self) -> Result<Comparator> {
-        let value = || bytes(self.value.as_ref(), "comparator value");
-        let text = || needed(self.value.as_deref(), "comparator value");
-        Ok(match needed(self.kind.as_deref(), "comparator type")? {
+        let value = || bytes(self.value.0.as_ref(), "comparator value");
+        let text = || needed(self.value.0.as_deref(), "comparator value");
+        Ok(match needed(self.kind.0.as_deref(), "comparator type")? {
             "BinaryComparator" => Comparator::binary(value()?),
             "BinaryPrefixComparator" => Comparator::binary_prefix(value()?),
             "BitComparator" => {
-                let operator = match needed(self.op.as_deref(), "comparator op")? {
+                let operator = match needed(self.op.0.as_deref(), "comparator op")? {
                     "AND" => BitwiseOperator::And,
                     "OR" => BitwiseOperator::Or,
                     "XOR" => BitwiseOperator::Xor,
@@ -125,23 +126,23 @@ fn unknown(what: &str, name: &str) -> Error {
 
 impl FilterModel {
     fn build(&self) -> Result<Filter> {
-        Ok(match needed(self.kind.as_deref(), "type")? {
-            "ColumnCountGetFilter" => Filter::column_count_get(needed(self.limit, "limit")?)?,
+        Ok(match needed(self.kind.0.as_deref(), "type")? {
+            "ColumnCountGetFilter" => Filter::column_count_get(needed(self.limit.0, "limit")?)?,
             "ColumnPaginationFilter" => Filter::column_pagination(
-                needed(self.limit, "limit")?,
-                needed(self.offset, "offset")?,
+                needed(self.limit.0, "limit")?,
+                needed(self.offset.0, "offset")?,
             )?,
             "ColumnPrefixFilter" => Filter::column_prefix(self.value()?),
             "ColumnRangeFilter" => Filter::column_range(
-                Some(bytes(self.min_column.as_ref(), "minColumn")?),
-                needed(self.min_column_inclusive, "minColumnInclusive")?,
-                Some(bytes(self.max_column.as_ref(), "maxColumn")?),
-                needed(self.max_column_inclusive, "maxColumnInclusive")?,
+                Some(bytes(self.min_column.0.as_ref(), "minColumn")?),
+                needed(self.min_column_inclusive.0, "minColumnInclusive")?,
+                Some(bytes(self.max_column.0.as_ref(), "maxColumn")?),
+                needed(self.max_column_inclusive.0, "maxColumnInclusive")?,
             ),
             "DependentColumnFilter" => Filter::dependent_column_value(
-                bytes(self.family.as_ref(), "family")?,
+                bytes(self.family.0.as_ref(), "family")?,
                 self.qualifier()?,
-                needed(self.drop_dependent_column, "dropDependentColumn")?,
+                needed(self.drop_dependent_column.0, "dropDependentColumn")?,
                 self.operator()?,
                 self.comparator()?,
             ),
@@ -152,25 +153,26 @@ impl FilterModel {
             "KeyOnlyFilter" => Filter::key_only(false),
             "MultipleColumnPrefixFilter" => {
                 let prefixes = needed(self.prefixes.as_ref(), "prefixes")?;
-                let prefixes = prefixes.iter().map(|prefix| decode(prefix, "prefixes"));
+                let prefixes = prefixes.iter().map(|prefix| bytes(prefix.0.as_ref(), "prefixes"));
                 Filter::multiple_column_prefix(prefixes.collect::<Result<Vec<_>>>()?)?
             }
             "MultiRowRangeFilter" => self.ranges()?,
             "PageFilter" => {
-                let size = needed(self.value.as_deref(), "value")?;
+                let size = needed(self.value.0.as_deref(), "value")?;
                 let size = size.parse().map_err(|_| unknown("page size", size))?;
                 Filter::page(size)?
             }
             "PrefixFilter" => Filter::prefix(self.value()?),
             "QualifierFilter" => Filter::qualifier(self.operator()?, self.comparator()?),
-            "RandomRowFilter" => Filter::random_row(needed(self.chance, "chance")?),
+            "RandomRowFilter" => Filter::random_row(needed(self.chance.0, "chance")?),
             "RowFilter" => Filter::row(self.operator()?, self.comparator()?),
             "SingleColumnValueExcludeFilter" => Filter::single_column_value_exclude(self.test()?),
             "SingleColumnValueFilter" => Filter::single_column_value(self.test()?),
             "SkipFilter" => Filter::skip(self.only()?),
             "TimestampsFilter" => {
                 let timestamps = needed(self.timestamps.as_ref(), "timestamps")?;
-                Filter::timestamps(timestamps.clone(), false)?
+                let timestamps = timestamps.iter().map(|time| needed(time.0, "timestamps"));
+                Filter::timestamps(timestamps.collect::<Result<Vec<_>>>()?, false)?
             }
             "ValueFilter" => Filter::value(self.operator()?, self.comparator()?),
             "WhileMatchFilter" => Filter::while_match(self.only()?),
@@ -180,11 +182,11 @@ impl FilterModel {
     }
 
     fn value(&self) -> Result<Vec<u8>> {
-        bytes(self.value.as_ref(), "value")
+        bytes(self.value.0.as_ref(), "value")
     }
 
     fn operator(&self) -> Result<CompareOperator> {
-        let name = needed(self.op.as_deref(), "op")?;
+        let name = needed(self.op.0.as_deref(), "op")?;
         CompareOperator::from_name(name).ok_or_else(|| unknown("operator", name))
     }
 
@@ -194,22 +196,22 @@ impl FilterModel {
 
     /// Without a qualifier, HBase takes the empty one.
     fn qualifier(&self) -> Result<Vec<u8>> {
-        self.qualifier.as_ref().map_or(Ok(Vec::new()), |text| decode(text, "qualifier"))
+        self.qualifier.0.as_ref().map_or(Ok(Vec::new()), |text| decode(text, "qualifier"))
     }
 
     fn test(&self) -> Result<SingleColumnTest> {
-        let family = bytes(self.family.as_ref(), "family")?;
+        let family = bytes(self.family.0.as_ref(), "family")?;
         let (operator, comparator) = (self.operator()?, self.comparator()?);
         let test = SingleColumnTest::new(family, self.qualifier()?, operator, comparator);
         Ok(test
-            .with_filter_if_missing(self.if_missing.unwrap_or(false))
-            .with_latest_version_only(self.latest_version.unwrap_or(true)))
+            .with_filter_if_missing(self.if_missing.0.unwrap_or(false))
+            .with_latest_version_only(self.latest_version.0.unwrap_or(true)))
     }
 
     fn list(&self) -> Result<Filter> {
         let filters = needed(self.filters.as_ref(), "filters")?.iter().map(Self::build);
         let filters = filters.collect::<Result<_>>()?;
-        let operator = match needed(self.op.as_deref(), "op")? {
+        let operator = match needed(self.op.0.as_deref(), "op")? {
             "MUST_PASS_ALL" => ListOperator::MustPassAll,
             "MUST_PASS_ONE" => ListOperator::MustPassOne,
             other => return Err(unknown("operator", other)),
@@ -227,9 +229,9 @@ impl FilterModel {
         let ranges = needed(self.ranges.as_ref(), "ranges")?.iter().map(|range| {
             RowRange::new(
                 range.start_row.clone().unwrap_or_default(),
-                range.start_row_inclusive.unwrap_or(true),
+                range.start_row_inclusive.0.unwrap_or(true),
                 range.stop_row.clone().unwrap_or_default(),
-                range.stop_row_inclusive.unwrap_or(false),
+                range.stop_row_inclusive.0.unwrap_or(false),
             )
         });
         Filter::multi_row_range(ranges.collect())
@@ -260,6 +262,20 @@ mod tests {
         );
         let filters = vec![expected, Filter::key_only(false)];
         assert_eq!(build(&list).unwrap(), Filter::list(ListOperator::MustPassOne, filters));
+    }
+
+    #[test]
+    fn scalars_may_have_another_type() {
+        for (text, expected) in [
+            (r#"{"type":"ColumnCountGetFilter","limit":"1"}"#, Filter::column_count_get(1)),
+            (r#"{"type":"TimestampsFilter","timestamps":[1.0,"2"]}"#, {
+                Filter::timestamps(vec![1, 2], false)
+            }),
+            (r#"{"type":"PageFilter","value":3}"#, Filter::page(3)),
+            (r#"{"type":"RandomRowFilter","chance":"1"}"#, Ok(Filter::random_row(1.0))),
+        ] {
+            assert_eq!(build(text).unwrap(), expected.unwrap(), "{text}");
+        }
     }
 
     #[test]

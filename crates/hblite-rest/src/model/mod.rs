@@ -4,6 +4,7 @@
 //! - `table_list`, `table_info`, `table_schema`, `namespace`: tables and their parts
 //! - `version`, `cluster_status`: the gateway and the store
 //! - `scanner`, `filter`: what a scanner selects
+//! - `scalar`: numbers, texts and truth values in JSON
 //! - `decoded_size`: the memory for decoding a body
 //! - `stargate`: the messages of HBase's protobuf form
 
@@ -12,6 +13,7 @@ pub(crate) mod cluster_status;
 mod decoded_size;
 pub(crate) mod filter;
 pub(crate) mod namespace;
+mod scalar;
 pub(crate) mod scanner;
 pub(crate) mod stargate;
 pub(crate) mod table_info;

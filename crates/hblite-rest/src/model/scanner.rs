@@ -6,6 +6,7 @@ use prost::Message as _;
 use serde::{Deserialize, Deserializer};
 
 use super::cell_set::base64_text;
+use super::scalar::{Scalar, or_zero};
 use super::{FromBody, filter, stargate};
 use crate::java;
 use crate::xml;
@@ -21,15 +22,22 @@ pub(crate) struct ScannerModel {
     #[serde(rename = "column", deserialize_with = "base64_list")]
     pub(crate) columns: Vec<Vec<u8>>,
     /// Cells of an answer.
+    #[serde(deserialize_with = "or_zero")]
     pub(crate) batch: i32,
+    #[serde(deserialize_with = "or_zero")]
     pub(crate) start_time: i64,
+    #[serde(deserialize_with = "or_zero")]
     pub(crate) end_time: i64,
     /// A filter in JSON.
+    #[serde(deserialize_with = "text")]
     pub(crate) filter: Option<String>,
+    #[serde(deserialize_with = "or_zero")]
     pub(crate) max_versions: i32,
+    #[serde(deserialize_with = "or_zero")]
     pub(crate) caching: i32,
     /// Visibility labels, which hblite does not have.
     pub(crate) labels: Option<Vec<String>>,
+    #[serde(deserialize_with = "or_zero")]
     pub(crate) cache_blocks: bool,
 }
 
@@ -60,7 +68,7 @@ impl ScannerModel {
         let mut scan = Scan::new()
             .with_start_row(&self.start_row)
             .with_time_range(TimeRange::new(self.start_time, self.end_time)?)
-            .with_versions(self.max_versions)
+            .with_versions(u32::try_from(self.max_versions).unwrap_or(0))
             .with_caching(u32::try_from(self.caching).unwrap_or(0))
             .with_cache_blocks(self.cache_blocks);
         // If both rows are equal, HBase's client scans that row.
@@ -73,6 +81,12 @@ impl ScannerModel {
         }
         Ok(java::add_columns(scan, &self.columns, Scan::with_family, Scan::with_column))
     }
+}
+
+fn text<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<String>, D::Error> {
+    Scalar::deserialize(deserializer).map(|scalar| scalar.0)
 }
 
 fn base64_or_empty<'de, D: Deserializer<'de>>(

@@ -29,7 +29,11 @@ pub(crate) fn get_status(gateway: &Gateway, request: &Request) -> Answer {
     for region in regions {
         servers.entry(gateway.location_of(&region.region)?).or_default().push(region);
     }
-    let servers = servers.into_iter().map(|(name, regions)| Server { name, regions }).collect();
+    let memory_max_bytes = status.memory_max_bytes / servers.len().max(1) as u64;
+    let servers = servers
+        .into_iter()
+        .map(|(name, regions)| Server { name, regions, memory_max_bytes })
+        .collect();
     let status = ClusterStatus { start_code: status.opened_at_ms, servers };
     Ok(model::answer(&status, format).without_caching())
 }

@@ -67,7 +67,7 @@ pub(crate) fn delete(gateway: &Gateway, name: &str) -> Answer {
         let message = format!("Namespace '{name}' does not exists.  Cannot drop namespace.");
         return Ok(Response::text(StatusCode::NOT_FOUND, message));
     }
-    gateway.admin().drop_namespace(name)?;
+    gateway.admin().delete_namespace(name)?;
     Ok(Response::ok())
 }
 

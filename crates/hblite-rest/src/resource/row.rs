@@ -131,7 +131,7 @@ fn scan(target: &Target<'_>) -> hblite::Result<Scan> {
     let scan = Scan::new()
         .with_start_row(&spec.row)
         .with_time_range(TimeRange::new(spec.start_time, spec.end_time)?)
-        .with_versions(spec.versions_max)
+        .with_versions(u32::try_from(spec.versions_max).unwrap_or(0))
         .with_cache_blocks(caches_blocks(target.request));
     // If both rows are equal, HBase's client scans that row.
     let scan = match spec.row == end {

@@ -86,7 +86,7 @@ pub(super) fn delete(gateway: &Gateway, target: &Target<'_>) -> Answer {
     let spec = &target.spec;
     let timestamp = spec.timestamp();
     let mut delete = match timestamp {
-        Some(timestamp) => Delete::at(&spec.row, timestamp),
+        Some(timestamp) => Delete::new(&spec.row).with_timestamp(timestamp),
         None => Delete::new(&spec.row),
     };
     for column in &spec.columns {

@@ -2,6 +2,7 @@
 //! alters families, DELETE drops the table.
 
 use hblite::{Admin, Exception, TableName};
+use hblite_wire::memory::table_request_bytes;
 use hyper::{Method, StatusCode};
 
 use crate::failure::{Answer, Failure};
@@ -32,6 +33,9 @@ fn get(gateway: &Gateway, request: &Request, table: &str) -> Answer {
 
 fn update(gateway: &Gateway, request: &Request, table: &str) -> Answer {
     let schema = TableSchema::read_needed(request)?;
+    if !request.memory.try_take(table_request_bytes(schema.columns.len(), 0)) {
+        return Err(Failure::out_of_memory());
+    }
     let admin = gateway.admin();
     let name: TableName = table.parse()?;
     let exists = admin.table_exists(&name)?;
@@ -90,6 +94,6 @@ fn delete(gateway: &Gateway, table: &str) -> Answer {
         Err(error) if error.exception() == Exception::TableNotEnabled => {}
         disabled => disabled?,
     }
-    admin.drop_table(table)?;
+    admin.delete_table(table)?;
     Ok(Response::ok())
 }

@@ -78,10 +78,7 @@ impl<'a> Resource<'a> {
         let is_packed = packing::is_wanted(self.request);
         let work = self.request.work.clone();
         let stall_timeout = self.stall_timeout;
-        let handle = Handle::current();
-        handle.clone().spawn_blocking(move || {
-            // Held until the answer is complete: it counts as a request in progress.
-            let _work = work;
+        Handle::current().spawn(async move {
             let mut packer = Packer::new(is_packed);
             let account = memory.account();
             let mut next = Ok((memory, piece));
@@ -89,19 +86,25 @@ impl<'a> Resource<'a> {
                 let is_last = rows.is_ended || next.is_err();
                 // After an error, the client receives a truncated answer.
                 let bytes = next.map(|(memory, piece)| memory.hold(packer.pack(piece, is_last)));
-                let sent = sender.send(bytes);
                 let room = async {
-                    sent.await.ok()?;
+                    sender.send(bytes).await.ok()?;
                     // The next piece takes memory only when the last one is on its way.
                     sender.reserve().await.ok().map(drop)
                 };
-                let room =
-                    handle.block_on(async { tokio::time::timeout(stall_timeout, room).await });
+                let room = tokio::time::timeout(stall_timeout, room).await;
                 if !matches!(room, Ok(Some(()))) || is_last {
                     return;
                 }
                 let memory = Arc::new(Allowance::new(account.charge()));
-                next = rows.piece(&memory).and_then(|piece| {
+                let turn = work.turn().await;
+                let read = tokio::task::spawn_blocking(move || {
+                    let _turn = turn;
+                    let piece = rows.piece(&memory);
+                    (rows, memory, piece)
+                });
+                let Ok((returned, memory, piece)) = read.await else { return };
+                rows = returned;
+                next = piece.and_then(|piece| {
                     let piece = piece.ok_or_else(|| Error::new(Exception::Io, OUT_OF_MEMORY))?;
                     Ok((memory, piece))
                 });
@@ -150,7 +153,7 @@ fn scan(request: &Request, path: &str, limit: i32) -> Result<Scan, Failure> {
     let is = |name, default: bool| {
         request.parameter(name).map_or(default, |value| value.eq_ignore_ascii_case("true"))
     };
-    let versions = number(request, "maxversions", 1)?;
+    let versions = number(request, "maxversions", 1_i32)?;
     let batch = number(request, "batchsize", -1)?;
     let (start, end) = (number(request, "starttime", 0)?, number(request, "endtime", i64::MAX)?);
     let times = TimeRange::new(start, end).map_err(|_| Failure::UNEXPECTED)?;
@@ -160,9 +163,9 @@ fn scan(request: &Request, path: &str, limit: i32) -> Result<Scan, Failure> {
         .with_start_row(start_row)
         .with_reversed(is("reversed", false))
         .with_cache_blocks(is("cacheblocks", true))
-        .with_versions(versions)
+        .with_versions(u32::try_from(versions).unwrap_or(0))
         .with_time_range(times)
-        .with_batch(usize::try_from(batch).unwrap_or(0))
+        .with_batch(u32::try_from(batch).unwrap_or(0))
         .with_limit(u32::try_from(limit).unwrap_or(0).max(1));
     // If both rows are equal, HBase's client scans that row.
     let scan = match start_row == text("endrow") {

@@ -92,6 +92,6 @@ pub(super) fn number_format(text: &str) -> Failure {
 pub(super) fn get(spec: &RowSpec) -> hblite::Result<Get> {
     let get = Get::new(&spec.row)
         .with_time_range(TimeRange::new(spec.start_time, spec.end_time)?)
-        .with_versions(spec.versions_max);
+        .with_versions(u32::try_from(spec.versions_max).unwrap_or(0));
     Ok(java::add_columns(get, &spec.columns, Get::with_family, Get::with_column))
 }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hblite::{ColumnFamilyDescriptor, EngineOptions, Options, TableDescriptor};
+use hblite::{ColumnFamilyDescriptor, Options, TableDescriptor};
 use hblite_server::{Server, ServerOptions};
 
 use sample::{Latencies, Sample};
@@ -55,13 +55,13 @@ fn arguments() -> Arguments {
 }
 
 /// Small enough that memstores are flushed and files compacted every few seconds.
-const FLUSH_SIZE: usize = 1 << 20;
+const FLUSH_SIZE: u64 = 1 << 20;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = arguments();
     std::fs::create_dir_all(&arguments.out)?;
-    let engine = EngineOptions::default().with_memstore_flush_size_bytes(FLUSH_SIZE);
-    let connection = Options::new().engine(engine).open(&arguments.dir)?;
+    let engine = Options::new().with_memstore_flush_size_bytes(FLUSH_SIZE);
+    let connection = engine.open(&arguments.dir)?;
     let family = ColumnFamilyDescriptor::new("f").with_versions(1);
     for name in ["embedded", "clients"] {
         let table = TableDescriptor::new(name.parse()?).with_family(family.clone());

@@ -11,10 +11,8 @@ mod compactor;
 mod current;
 pub(crate) mod meta_view;
 mod procedures;
-mod recent_writes;
 pub(crate) mod scanners;
 mod servers;
-mod switches;
 mod target;
 mod zookeeper_view;
 
@@ -38,10 +36,8 @@ use self::compactor::Compactor;
 pub(crate) use self::compactor::{Job, Pending};
 pub(crate) use self::current::CurrentCluster;
 pub(crate) use self::procedures::Procedures;
-use self::recent_writes::RecentWrites;
 use self::scanners::Scanners;
 use self::servers::RegionServers;
-pub(crate) use self::switches::{Switch, Switches};
 pub(crate) use self::zookeeper_view::ZooKeeperView;
 use crate::faults::ActiveFaults;
 use crate::options::ServerOptions;
@@ -94,11 +90,9 @@ pub(crate) struct Shared {
     pub(crate) region_servers: RegionServers,
     pub(crate) assignments: Assignments,
     pub(crate) procedures: Procedures,
-    pub(crate) switches: Switches,
     /// The memory that calls and scanners may use.
     pub(crate) memory: Arc<MemoryBudget>,
     pub(crate) faults: ActiveFaults,
-    pub(crate) recent_writes: RecentWrites,
     pub(crate) calls: CallStatistics,
     /// Counts changes of tables, namespaces, locations and switches.
     pub(crate) changes: watch::Sender<u64>,
@@ -135,10 +129,8 @@ impl Cluster {
             region_servers: RegionServers::new(region_server_ports.iter().copied().map(identity)),
             assignments: Assignments::new(region_server_ports.len()),
             procedures: Procedures::default(),
-            switches: Switches::default(),
             memory: Arc::clone(&memory),
             faults: ActiveFaults::default(),
-            recent_writes: RecentWrites::default(),
             calls: CallStatistics::default(),
             changes: watch::Sender::new(0),
             options,
@@ -167,6 +159,14 @@ impl Shared {
         match &self.options.advertise {
             Some(host) => host.clone(),
             None => reached.ip().to_canonical().to_string(),
+        }
+    }
+
+    /// The identity of a server, unless it is dead.
+    pub(crate) fn live_identity(&self, role: Role) -> Option<ServerIdentity> {
+        match role {
+            Role::Master => Some(self.master),
+            Role::RegionServer(index) => self.region_servers.live_identity(index),
         }
     }
 

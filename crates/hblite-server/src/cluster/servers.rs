@@ -38,6 +38,12 @@ impl RegionServers {
         self.servers.read().get(server).map(|server| server.identity)
     }
 
+    /// The identity of the server, unless it is dead.
+    pub(crate) fn live_identity(&self, server: ServerIndex) -> Option<ServerIdentity> {
+        let servers = self.servers.read();
+        servers.get(server).filter(|server| server.is_alive).map(|server| server.identity)
+    }
+
     pub(crate) fn is_alive(&self, server: ServerIndex) -> bool {
         self.servers.read().get(server).is_some_and(|server| server.is_alive)
     }

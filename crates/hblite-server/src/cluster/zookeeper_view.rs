@@ -1,6 +1,6 @@
 //! The cluster as ZooKeeper's clients see it.
 
-use hblite_model::SystemTables;
+use hblite_model::{Switch, SystemTables};
 use std::net::SocketAddr;
 
 use tokio::sync::watch;
@@ -29,6 +29,7 @@ impl zookeeper::Cluster for ZooKeeperView {
             Some((table.to_string(), state_of(state)))
         };
         let namespaces = cluster.engine.catalog().namespaces();
+        let is_on = |switch| cluster.engine.switches().is_on(switch);
         ClusterState {
             cluster_id: cluster.id.clone(),
             start_date: cluster.started_at_ms.to_string(),
@@ -38,11 +39,11 @@ impl zookeeper::Cluster for ZooKeeperView {
             namespaces: namespaces.into_iter().map(|namespace| namespace.name).collect(),
             tables: tables.iter().filter_map(|table| state(table.name())).collect(),
             switches: zookeeper::Switches {
-                balancer: cluster.switches.balancer.is_on(),
-                normalizer: cluster.switches.normalizer.is_on(),
-                split: cluster.switches.split.is_on(),
-                merge: cluster.switches.merge.is_on(),
-                snapshot_cleanup: cluster.switches.snapshot_cleanup.is_on(),
+                balancer: is_on(Switch::Balancer),
+                normalizer: is_on(Switch::Normalizer),
+                split: is_on(Switch::Split),
+                merge: is_on(Switch::Merge),
+                snapshot_cleanup: is_on(Switch::SnapshotCleanup),
             },
         }
     }

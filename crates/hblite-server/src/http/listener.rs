@@ -13,6 +13,7 @@ use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{Request, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use hblite_wire::memory::{MemoryBudget, MemoryCharge};
+use hblite_wire::permits::Permits;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -25,7 +26,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tower_service::Service as _;
 
 use super::Refused;
-use crate::permits::{Permit, Permits};
+use crate::place::Place;
 
 /// Maximum number of connections.
 const CONNECTIONS_MAX: usize = 100;
@@ -60,9 +61,9 @@ pub(super) async fn serve(listener: TcpListener, router: Router, terms: Terms) {
     loop {
         while connections.try_join_next().is_some() {}
         match listener.accept().await {
-            Ok((stream, _)) => {
-                let Some(permit) = permits.enter() else { continue };
-                connections.spawn(connection(stream, router.clone(), terms.clone(), permit));
+            Ok((stream, client)) => {
+                let Some(place) = Place::enter(&permits, client.ip()) else { continue };
+                connections.spawn(connection(stream, router.clone(), terms.clone(), place));
             }
             Err(_) => {
                 permits.evict();
@@ -76,13 +77,13 @@ pub(super) async fn serve(listener: TcpListener, router: Router, terms: Terms) {
 struct Shared {
     router: Router,
     terms: Terms,
-    permit: Permit,
+    place: Place,
     charge: Mutex<MemoryCharge>,
     /// When the last request, or else the connection, began.
     began: watch::Sender<Instant>,
 }
 
-async fn connection(stream: TcpStream, router: Router, terms: Terms, permit: Permit) {
+async fn connection(stream: TcpStream, router: Router, terms: Terms, place: Place) {
     let (head_timeout, idle_timeout) = (terms.hello_timeout, terms.stall_timeout);
     let mut charge = terms.memory.account(terms.memory_share_bytes).charge();
     if !charge.try_resize(CONNECTION_BYTES) {
@@ -90,7 +91,7 @@ async fn connection(stream: TcpStream, router: Router, terms: Terms, permit: Per
     }
     let (began, mut begins) = watch::channel(Instant::now());
     let charge = Mutex::new(charge);
-    let shared = Arc::new(Shared { router, terms, permit, charge, began });
+    let shared = Arc::new(Shared { router, terms, place, charge, began });
     let service = service_fn(|request| answer(Arc::clone(&shared), request));
     let mut protocol = http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(head_timeout);
@@ -101,7 +102,7 @@ async fn connection(stream: TcpStream, router: Router, terms: Terms, permit: Per
         tokio::select! {
             // An error only ends the client's connection.
             _ = &mut conversation => return,
-            () = shared.permit.evicted() => return,
+            () = shared.place.evicted() => return,
             () = sleep_until(end) => return,
             _ = begins.changed() => {}
         }
@@ -127,10 +128,10 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respo
         let message = "not enough memory for an answer; try again";
         return Ok(Refused::new(StatusCode::SERVICE_UNAVAILABLE, message).into_response());
     }
-    shared.permit.work();
+    shared.place.work();
     let mut router = shared.router.clone();
     let answered = router.call(Request::from_parts(head, Body::from(body))).await;
-    shared.permit.wait();
+    shared.place.wait();
     answered
 }
 

@@ -18,8 +18,8 @@
 //! | `/console/…` | attached pages ([`Pages`]) |
 //!
 //! `listener` keeps connections few and short. A posted body is JSON and must declare that as its
-//! content type. This prevents posts from web pages, and so does the rule that a request must name
-//! a host name of this machine.
+//! content type. This prevents posts from web pages, and so do the rules that a request must name
+//! a host name of this machine, and come from no other site.
 
 mod control;
 mod gateways;
@@ -30,16 +30,16 @@ mod pages;
 mod state;
 mod status;
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use hblite_model::{Error, ErrorKind, Exception};
+use hblite_wire::site::{RequestHead, Site};
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -104,7 +104,7 @@ pub(crate) async fn serve(listener: TcpListener, admin: Admin) {
         .route("/gateways", get(gateways::list))
         .route("/gateways/{name}", post(gateways::set))
         .fallback(pages::fallback)
-        .layer(middleware::from_fn_with_state(admin.clone(), check_host))
+        .layer(middleware::from_fn_with_state(admin.clone(), check_site))
         .with_state(admin.clone());
     self::listener::serve(listener, router, terms(&admin)).await;
 }
@@ -120,23 +120,22 @@ async fn help(State(admin): State<Admin>, headers: HeaderMap) -> Response {
         .into_response()
 }
 
-/// Refuses requests for another host name: a web page may make its own name resolve to this machine
-/// (DNS rebinding).
-async fn check_host(State(admin): State<Admin>, request: Request, next: Next) -> Response {
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-    if host.is_none_or(|host| is_ours(host, admin.cluster.shared().options.advertise.as_deref())) {
-        return next.run(request).await;
-    }
-    let message = "this host name is not the server's; use its address or --advertise";
-    Refused::new(StatusCode::FORBIDDEN, message).into_response()
+/// Refuses requests that pages of other web sites may have sent.
+async fn check_site(State(admin): State<Admin>, request: Request, next: Next) -> Response {
+    let site = Site::named(admin.cluster.shared().options.advertise.as_deref());
+    let Err(refusal) = site.check(&who(&request)) else { return next.run(request).await };
+    let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::FORBIDDEN);
+    Refused::new(status, refusal.to_string()).into_response()
 }
 
-fn is_ours(host: &str, advertised: Option<&str>) -> bool {
-    let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((address, _)) => address,
-        None => host.split_once(':').map_or(host, |(name, _)| name),
-    };
-    name == "localhost" || Some(name) == advertised || name.parse::<IpAddr>().is_ok()
+/// The parts of a request that name a host.
+fn who(request: &Request) -> RequestHead<'_> {
+    let named = |name| request.headers().get_all(name).iter().map(HeaderValue::as_bytes).collect();
+    RequestHead {
+        authority: request.uri().authority().map(|authority| authority.as_str().as_bytes()),
+        hosts: named(header::HOST),
+        origins: named(header::ORIGIN),
+    }
 }
 
 /// An answer that is an error.
@@ -167,21 +166,5 @@ impl From<Error> for Refused {
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
         (self.status, Json(json!({ "error": self.message }))).into_response()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hosts_of_other_names_are_not_ours() {
-        for host in ["localhost", "localhost:80", "127.0.0.1:16010", "[::1]:80", "db:1"] {
-            assert!(is_ours(host, Some("db")), "{host}");
-        }
-        for host in ["evil.example", "localhost.evil.example:16010", "db.evil", ""] {
-            assert!(!is_ours(host, Some("db")), "{host}");
-        }
-        assert!(!is_ours("db", None));
     }
 }

@@ -2,7 +2,7 @@
 
 use hblite_engine::RegionHandle;
 use hblite_model::bytes::to_string_binary;
-use hblite_model::{Error, Exception, FlushRequest, RegionInfo};
+use hblite_model::{Error, Exception, FlushRequest, RegionInfo, Switch};
 use hblite_wire::RemoteException;
 use hblite_wire::convert;
 use hblite_wire::pb;
@@ -35,7 +35,7 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
         "CompactRegion" => compact(cluster, call),
         "CompactionSwitch" => {
             let request: pb::CompactionSwitchRequest = call.parameter()?;
-            let prev_state = cluster.switches.compaction.set(request.enabled);
+            let prev_state = cluster.engine.switches().set(Switch::Compaction, request.enabled);
             call.answer(&pb::CompactionSwitchResponse { prev_state })
         }
         "GetServerInfo" => {
@@ -47,15 +47,18 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
         "ClearRegionBlockCache" => call.answer(&pb::ClearRegionBlockCacheResponse {
             stats: pb::CacheEvictionStats::default(),
         }),
-        // Nothing to report or to do: logs roll automatically, compactions do not queue.
-        "RollWALWriter"
-        | "ClearCompactionQueues"
+        "RollWALWriter" => {
+            cluster.engine.roll_log()?;
+            call.answer_empty()
+        }
+        // Nothing to report or to do: compactions do not queue, slow calls are not kept.
+        "ClearCompactionQueues"
         | "UpdateConfiguration"
         | "GetSpaceQuotaSnapshots"
         | "GetCachedFilesList"
         | "GetSlowLogResponses"
         | "GetLargeLogResponses" => call.answer_empty(),
-        "ClearSlowLogsResponses" => call.answer(&pb::ClearSlowLogResponses { is_cleaned: true }),
+        "ClearSlowLogsResponses" => call.answer(&pb::ClearSlowLogResponses { is_cleaned: false }),
         "GetLogEntries" => call.answer(&pb::LogEntry {
             log_class_name: SLOW_LOG.to_owned(),
             log_message: bytes::Bytes::new(),

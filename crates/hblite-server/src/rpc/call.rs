@@ -10,7 +10,7 @@ use hblite_wire::cell_block::Codec;
 use hblite_wire::convert::ResultWriter;
 use hblite_wire::decoded_size::decoded_bytes;
 use hblite_wire::exception::class;
-use hblite_wire::frame::{self, Request, Response};
+use hblite_wire::frame::{Request, Response};
 use hblite_wire::memory::{MemoryCharge, Room};
 use hblite_wire::{RemoteException, pb};
 use prost::{Message, Name};
@@ -222,17 +222,28 @@ impl<'c> Call<'c> {
     /// The parameter, or a message in it. Its decoded size is charged before it is decoded.
     ///
     /// # Errors
-    /// `DoNotRetryIo` if the bytes are not such a message; `CallQueueTooBig` if there is no memory
-    /// for it.
+    /// `InvalidProtocolBufferException` if the bytes are not such a message; `CallQueueTooBig` if
+    /// there is no memory for it.
     pub(crate) fn decode<M: Message + Name + Default>(
         &self,
         message: &Bytes,
     ) -> std::result::Result<M, RemoteException> {
         if message.len() > SMALL_MESSAGE_BYTES {
-            let charged = self.decoded.borrow().as_ref().map_or(0, MemoryCharge::size_bytes);
-            self.hold(&self.decoded, charged + decoded_bytes::<M>(message))?;
+            self.hold_more(decoded_bytes::<M>(message))?;
         }
-        Ok(frame::decode(message.clone())?)
+        M::decode(message.clone()).map_err(|error| {
+            let message = format!("unable to read call parameter; {error}");
+            RemoteException::new(class::INVALID_PROTOCOL_BUFFER, message)
+        })
+    }
+
+    /// Charges `bytes` for carrying out the call, in addition to its message.
+    ///
+    /// # Errors
+    /// `CallQueueTooBig` if there is no memory for it.
+    pub(crate) fn hold_more(&self, bytes: usize) -> std::result::Result<(), RemoteException> {
+        let charged = self.decoded.borrow().as_ref().map_or(0, MemoryCharge::size_bytes);
+        self.hold(&self.decoded, charged.saturating_add(bytes))
     }
 
     /// The cells that follow the parameter, decompressed.

@@ -25,13 +25,13 @@ use super::link::Link;
 use super::outgoing::{Outgoing, Reply};
 use crate::cluster::Role;
 use crate::options::Limits;
-use crate::permits::Permit;
+use crate::place::Place;
 
 /// A frame that arrives more slowly than this, after the time allowed for a stall, is being held
 /// back deliberately.
 const FRAME_BYTES_PER_SECOND_MIN: usize = 1024;
 /// The memory that a short call may use without its own charge.
-const QUICK_BYTES: usize = 64 * 1024;
+pub(super) const QUICK_BYTES: usize = 64 * 1024;
 /// The connection's charge follows its memory in steps of this many bytes.
 const CHARGE_STEP: usize = 16 * 1024;
 /// A connection without memory checks again after this time.
@@ -48,7 +48,7 @@ pub(super) async fn serve(
     mut stream: TcpStream,
     dispatcher: Arc<Dispatcher>,
     role: Role,
-    permit: Permit,
+    place: Place,
 ) -> io::Result<()> {
     let limits = dispatcher.limits();
     let memory = dispatcher.memory().account(limits.connection_memory_bytes());
@@ -62,9 +62,9 @@ pub(super) async fn serve(
             Ok(Err(error)) => return Err(error),
             Err(_) => return Ok(()),
         },
-        () = permit.evicted() => return Ok(()),
+        () = place.evicted() => return Ok(()),
     };
-    permit.work();
+    place.work();
     let link = Arc::new(Link::new(client, memory, limits.connection_unsent_bytes()));
     let connection = Connection {
         incoming: Incoming::new(limits.frame_size_max_bytes.min(limits.connection_memory_bytes())),

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use hblite_model::Error;
 use hblite_wire::frame::Request;
 use hblite_wire::memory::{MemoryBudget, MemoryCharge};
+use hblite_wire::permits::Permits;
 
 use super::call::{Attempt, Call, Pace, QUICK_WORK, Unfinished};
 use super::link::Link;
@@ -22,7 +23,6 @@ use super::{admin, client, master, no_such_method, registry};
 use crate::cluster::{Cluster, CurrentCluster, Shared};
 use crate::faults::{Outcome, Target, Verdict};
 use crate::options::Limits;
-use crate::permits::Permits;
 
 /// Maximum number of consecutive calls on the reading task before other connections get their turn.
 const TURN_CALLS: u32 = 16;
@@ -225,7 +225,7 @@ fn whole(service: &Service, request: &Request) -> Unfinished {
     Unfinished { rest: Box::new(answer), pace, must_end: false }
 }
 
-fn deadline_of(request: &Request) -> Option<Instant> {
+pub(super) fn deadline_of(request: &Request) -> Option<Instant> {
     let timeout = request.header.timeout.filter(|millis| *millis > 0)?;
     Instant::now().checked_add(Duration::from_millis(u64::from(timeout)))
 }
@@ -236,7 +236,8 @@ fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
         Service::Admin => admin::answer(cluster, call),
         Service::Master => master::answer(cluster, call),
         Service::ClientMeta | Service::BootstrapNode => registry::answer(cluster, call),
-        Service::Lock | Service::Hbck => Err(no_such_method(call)),
+        Service::Hbck => master::answer_hbck(call),
+        Service::Lock => Err(no_such_method(call)),
     })
 }
 

@@ -1,11 +1,14 @@
 //! How a connection begins: the preamble, and the header with the user and the service.
 
+use std::net::SocketAddr;
+
 use bytes::Bytes;
 use hblite_wire::cell_block::{Codec, Compressor};
 use hblite_wire::exception::class;
 use hblite_wire::frame::{NO_CALL_ID, Response, decode_connection_header};
+use hblite_wire::greeting::other_protocol;
 use hblite_wire::memory::MemoryCharge;
-use hblite_wire::preamble::{PREAMBLE_SIZE, Preamble, SWITCH_TO_SIMPLE, parse};
+use hblite_wire::preamble::{MAGIC, PREAMBLE_SIZE, Preamble, SWITCH_TO_SIMPLE, parse};
 use hblite_wire::{RemoteException, pb};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -39,6 +42,8 @@ pub(super) async fn shake_hands(
         stream.read_exact(&mut bytes).await?;
         match parse(bytes, &peer) {
             Err(exception) => {
+                let other = other_protocol(&bytes).filter(|_| !bytes.starts_with(MAGIC));
+                refuse(cluster, stream, other.unwrap_or(&exception.message));
                 let response = Response::of_exception(NO_CALL_ID, &exception);
                 stream.write_all(&response.head).await?;
                 return Ok(None);
@@ -74,12 +79,25 @@ pub(super) async fn shake_hands(
     let Ok(header) = decode_connection_header(&block) else {
         return Ok(None);
     };
-    let Some(mut client) = client_of(&header, cluster, role, stream) else { return Ok(None) };
+    let mut client = match client_of(&header, cluster, role, stream.local_addr()?) {
+        Ok(client) => client,
+        Err(why) => {
+            refuse(cluster, stream, &why);
+            return Ok(None);
+        }
+    };
     client.recorded = cluster.options.recorder.as_ref().map(|recorder| {
         let service = header.service_name.clone().unwrap_or_default();
         recorder.connection(role.to_string(), service, peer, Bytes::from(block), now_ms)
     });
     Ok(Some(client))
+}
+
+/// Logs why a connection is closed, of which the client may not hear.
+fn refuse(cluster: &Shared, stream: &TcpStream, why: &str) {
+    if let Some(log) = &cluster.options.log {
+        log.refuse("RPC", stream.peer_addr().ok(), &why);
+    }
 }
 
 /// Reads a length and that many bytes; `None` if they are too many, or there is no memory for them.
@@ -101,28 +119,42 @@ async fn read_block(
     Ok(Some(block))
 }
 
-/// The client with this header; `None` if it requests something that hblite does not support. As
-/// HBase does, the server then closes the connection without a message.
-fn client_of(
+/// The client with this header.
+///
+/// # Errors
+/// What it requests that hblite does not support. As HBase does, the server then closes the
+/// connection without a message.
+pub(super) fn client_of(
     header: &pb::ConnectionHeader,
     cluster: &Shared,
     role: Role,
-    stream: &TcpStream,
-) -> Option<Client> {
-    let service = Service::of_name(header.service_name.as_deref().unwrap_or_default(), role)?;
-    let codec = match header.cell_block_codec_class.as_deref() {
-        None | Some("") => None,
-        Some(name) => Some(Codec::from_class_name(name)?),
-    };
-    let compressor = match header.cell_block_compressor_class.as_deref() {
-        None | Some("") => None,
-        Some(name) => Some(Compressor::from_class_name(name)?),
-    };
+    reached: SocketAddr,
+) -> Result<Client, String> {
+    let named = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
+    let service = header.service_name.as_deref().unwrap_or_default();
+    let service = Service::of_name(service, role)
+        .ok_or_else(|| format!("the port of the {role} has no service {service:?}"))?;
+    let codec = named(&header.cell_block_codec_class).map(|name| {
+        Codec::from_class_name(&name).ok_or_else(|| format!("the codec {name} is not supported"))
+    });
+    let compressor = named(&header.cell_block_compressor_class).map(|name| {
+        Compressor::from_class_name(&name)
+            .ok_or_else(|| format!("the compression {name} is not supported"))
+    });
     let version = header
         .version_info
         .as_ref()
         .map(|version| (version.version_major.unwrap_or(0), version.version_minor.unwrap_or(0)));
-    let host = cluster.host_for(stream.local_addr().ok()?);
+    let host = cluster.host_for(reached);
     let server = cluster.identity(role).text(&host);
-    Some(Client { role, service, codec, compressor, version, host, server, recorded: None })
+    Ok(Client {
+        role,
+        service,
+        codec: codec.transpose()?,
+        compressor: compressor.transpose()?,
+        version,
+        host,
+        server,
+        recorded: None,
+    })
 }

@@ -17,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 const READ_SIZE_MIN: usize = 4 * 1024;
 const READ_SIZE_MAX: usize = 64 * 1024;
 /// A larger frame gets its own memory.
-const SMALL_FRAME_MAX: usize = READ_SIZE_MAX - LENGTH_SIZE;
+pub(super) const SMALL_FRAME_MAX: usize = READ_SIZE_MAX - LENGTH_SIZE;
 
 /// The bytes that have been read but not taken.
 #[derive(Debug)]
@@ -197,7 +197,7 @@ impl Incoming {
     }
 }
 
-fn too_long(length: usize, size_max: usize) -> RemoteException {
+pub(super) fn too_long(length: usize, size_max: usize) -> RemoteException {
     let message = format!(
         "RPC data length of {length} received is greater than max allowed {size_max}. Set \
          \"hbase.ipc.max.request.size\" on server to override this limit (not recommended)"

@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use super::connection;
 use super::dispatch::Dispatcher;
 use crate::cluster::Role;
+use crate::place::Place;
 
 /// How long to wait after `accept` has failed, for example for lack of file descriptors.
 const PAUSE_AFTER_ERROR: Duration = Duration::from_millis(50);
@@ -166,13 +167,14 @@ async fn accept(
     loop {
         tokio::select! {
             accepted = listener.listener.accept() => match accepted {
-                Ok((stream, _)) => {
-                    let Some(permit) = dispatcher.connections().enter() else { continue };
+                Ok((stream, client)) => {
+                    let place = Place::enter(dispatcher.connections(), client.ip());
+                    let Some(place) = place else { continue };
                     let dispatcher = Arc::clone(&dispatcher);
                     connections.spawn(async move {
                         // An error only ends the client's connection.
                         if prepare(&stream).is_ok() {
-                            let _ = connection::serve(stream, dispatcher, role, permit).await;
+                            let _ = connection::serve(stream, dispatcher, role, place).await;
                         }
                     });
                 }

@@ -5,10 +5,12 @@
 //! - `peer` is the client of a connection, `call` one of its requests; `dispatch` calls the
 //!   service, on the connection's own task if the call is short, on a thread (`work`) if it may
 //!   take long
+//! - `channel` makes calls without a socket, from this process
 //! - `client`, `admin`, `master`, `registry`: one service each
 
 mod admin;
 mod call;
+mod channel;
 mod client;
 mod connection;
 mod dispatch;
@@ -25,6 +27,7 @@ mod work;
 use hblite_wire::RemoteException;
 
 use self::call::Call;
+pub use channel::{CallAnswer, CallFailure, Channel};
 pub(crate) use dispatch::Dispatcher;
 pub(crate) use listener::{Listener, Port};
 

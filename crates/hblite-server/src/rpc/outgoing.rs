@@ -94,13 +94,19 @@ impl Outgoing {
                 return;
             }
             written -= first.len();
-            // A recorder may still have a part of it.
-            if let Some(Ok(mut buffer)) = self.buffers.pop_front().map(Bytes::try_into_mut) {
-                buffer.clear();
-                budget.keep(buffer.into());
+            if let Some(buffer) = self.buffers.pop_front() {
+                give_back(buffer, budget);
             }
         }
         debug_assert_eq!((self.size_bytes, self.charged_bytes), (0, 0), "all is sent");
+    }
+}
+
+/// Lets `budget` keep the memory of a buffer, unless something else still has a part of it.
+pub(super) fn give_back(buffer: Bytes, budget: &MemoryBudget) {
+    if let Ok(mut buffer) = buffer.try_into_mut() {
+        buffer.clear();
+        budget.keep(buffer.into());
     }
 }
 

@@ -9,11 +9,12 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use super::Shim;
 use super::history::{Change, changes};
+use super::made::Done;
 use super::operations::{ErrorCode, Write, code};
 use super::watches::{EventType, WatchKind, Watches};
 use super::znodes::Tree;
+use super::{ChangeNumber, Shim};
 use hblite_wire::jute::{Decoder, Encoder, Malformed};
 
 /// `xid` of events, which belong to no request.
@@ -22,6 +23,8 @@ const EVENT_XID: i32 = -1;
 const STATE_CONNECTED: i32 = 3;
 /// Permission to read.
 const PERMISSION_READ: i32 = 1;
+/// All permissions.
+const PERMISSION_ALL: i32 = 31;
 /// A multi with more parts is refused.
 const MULTI_PARTS_MAX: usize = 10_000;
 
@@ -42,7 +45,8 @@ pub(super) struct Conversation {
     shim: Arc<Shim>,
     /// The address at which the client connected, which is also the one it gets.
     reached: SocketAddr,
-    seen: u64,
+    session: i64,
+    seen: ChangeNumber,
     tree: Tree,
     watches: Watches,
     /// Answers and events that wait to be sent.
@@ -50,9 +54,10 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    pub(super) fn new(shim: Arc<Shim>, reached: SocketAddr) -> Self {
+    pub(super) fn new(shim: Arc<Shim>, reached: SocketAddr, session: i64) -> Self {
         let (seen, tree) = shim.look(reached);
-        Self { shim, reached, seen, tree, watches: Watches::default(), out: Encoder::default() }
+        let (watches, out) = (Watches::default(), Encoder::default());
+        Self { shim, reached, session, seen, tree, watches, out }
     }
 
     /// Reloads the cluster if it has changed, and writes the events that the client waits for.
@@ -137,8 +142,13 @@ impl Conversation {
             }
             code::GET_ALL_CHILDREN_NUMBER => self.count_descendants(body.string()?, out),
             code::GET_EPHEMERALS => {
-                body.string()?;
-                out.int(0);
+                let prefix = body.string()?;
+                let own = self.tree.nodes().filter(|(path, _)| {
+                    let made = self.tree.made(path);
+                    path.starts_with(prefix) && made.is_some_and(|node| node.owner == self.session)
+                });
+                let paths: Vec<&str> = own.map(|(path, _)| path).collect();
+                out.strings(paths.into_iter());
                 Ok(())
             }
             code::WHO_AM_I => {
@@ -154,14 +164,37 @@ impl Conversation {
             _ => match Write::read(operation, body)? {
                 // Only a multi may check a version.
                 Some(Write::Check { .. }) | None => Err(ErrorCode::Unimplemented),
-                Some(write) => self.judge(write),
+                Some(write) => self.write(operation, write, out),
             },
         };
         Ok(done.map(|()| Next::GoOn))
     }
 
-    fn judge(&self, write: Write<'_>) -> Result<(), ErrorCode> {
-        write.judge(&self.tree, |path| self.shim.version(path))
+    /// One write, alone.
+    fn write(
+        &mut self,
+        operation: i32,
+        write: Write<'_>,
+        out: &mut Encoder,
+    ) -> Result<(), ErrorCode> {
+        let done = self.shim.write(&[write], self.session).map_err(|(_, error)| error)?;
+        self.look_again();
+        done.iter().for_each(|done| self.write_done(operation, write.path(), done, out));
+        Ok(())
+    }
+
+    /// What a write answers.
+    fn write_done(&self, operation: i32, path: &str, done: &Done, out: &mut Encoder) {
+        match done {
+            Done::Created(path) => {
+                out.string(path);
+                if operation != code::CREATE {
+                    self.shim.write_stat(path, &self.tree, out);
+                }
+            }
+            Done::Set => self.shim.write_stat(path, &self.tree, out),
+            Done::Deleted | Done::Checked => {}
+        }
     }
 
     /// `exists`, `getData`, `getChildren` and `getChildren2`.
@@ -203,7 +236,9 @@ impl Conversation {
         if !self.tree.contains(path) {
             return Err(ErrorCode::NoNode);
         }
-        out.int(1).int(PERMISSION_READ).string("world").string("anyone");
+        let is_own = self.tree.made(path).is_some();
+        let permissions = if is_own { PERMISSION_ALL } else { PERMISSION_READ };
+        out.int(1).int(permissions).string("world").string("anyone");
         self.shim.write_stat(path, &self.tree, out);
         Ok(())
     }
@@ -218,7 +253,7 @@ impl Conversation {
 
     /// All or nothing: if one part fails, each part returns an error.
     fn multi(
-        &self,
+        &mut self,
         body: &mut Decoder<'_>,
         out: &mut Encoder,
     ) -> Result<Result<(), ErrorCode>, Malformed> {
@@ -226,22 +261,29 @@ impl Conversation {
         while let Some(operation) = next_part(body)? {
             let write = Write::read(operation, body)?;
             let write = write.ok_or(Malformed { what: "operation that a multi may hold" })?;
-            parts.push(self.judge(write));
+            parts.push((operation, write));
             if parts.len() > MULTI_PARTS_MAX {
                 return Err(Malformed { what: "multi of a size that is taken" });
             }
         }
-        let failed = parts.iter().position(Result::is_err);
-        for (index, part) in parts.iter().enumerate() {
-            match (failed, part) {
-                (None, _) => {
-                    out.int(code::CHECK).boolean(false).int(0);
+        let writes: Vec<Write<'_>> = parts.iter().map(|(_, write)| *write).collect();
+        match self.shim.write(&writes, self.session) {
+            Ok(all) => {
+                self.look_again();
+                for ((operation, write), done) in parts.iter().zip(&all) {
+                    out.int(*operation).boolean(false).int(0);
+                    self.write_done(*operation, write.path(), done, out);
+                    if out.len() > super::FRAME_BYTES_MAX {
+                        return Err(Malformed { what: "multi whose answer fits a frame" });
+                    }
                 }
-                (Some(first), _) if index < first => write_part_error(out, 0),
-                (Some(first), Err(error)) if index == first => {
-                    write_part_error(out, *error as i32);
+            }
+            Err((failed, first)) => {
+                for index in 0..parts.len() {
+                    let rest = ErrorCode::RuntimeInconsistency as i32;
+                    let error = if index < failed { 0 } else { rest };
+                    write_part_error(out, if index == failed { first as i32 } else { error });
                 }
-                (Some(_), _) => write_part_error(out, ErrorCode::RuntimeInconsistency as i32),
             }
         }
         out.int(-1).boolean(true).int(-1);

@@ -110,11 +110,11 @@ impl History {
             .long(node.modified_zxid)
             .long(node.created_ms)
             .long(node.modified_ms)
-            .int(node.version)
+            .int(tree.made(path).map_or(node.version, |made| made.version))
             .int(node.children_version)
             .int(0)
             // Some session, since the server itself holds the ephemeral nodes.
-            .long(i64::from(is_ephemeral(path)))
+            .long(tree.made(path).map_or(i64::from(is_ephemeral(path)), |made| made.owner))
             .int(count(tree.data(path).map_or(0, <[u8]>::len)))
             .int(count(tree.children(path).len()))
             .long(node.children_zxid);
@@ -144,10 +144,13 @@ pub(super) fn changes<'a>(before: Option<&'a Tree>, after: &'a Tree) -> Vec<Chan
         let gone = before.nodes().filter(|(path, _)| !after.contains(path));
         changes.extend(gone.map(|(path, _)| Change::Deleted(path)));
     }
-    for (path, data) in after.nodes() {
-        match before.and_then(|before| before.data(path)) {
+    for (path, node) in after.nodes() {
+        match before.and_then(|before| before.node(path)) {
             None => changes.push(Change::Created(path)),
-            Some(old) if old != data => changes.push(Change::Modified(path)),
+            Some(old) if !old.is_same(node) => {
+                changes.extend([Change::Deleted(path), Change::Created(path)]);
+            }
+            Some(old) if old != node => changes.push(Change::Modified(path)),
             Some(_) => {}
         }
     }

@@ -11,15 +11,18 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hblite_wire::memory::{MemoryBudget, MemoryCharge, Room};
+use hblite_wire::permits::Permits;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, MissedTickBehavior, timeout, timeout_at};
 
 use super::conversation::{Conversation, Next};
 use super::sessions::{Detached, SessionName};
 use super::{FRAME_BYTES_MAX, Shim, words};
-use crate::permits::{Permit, Permits};
+use crate::log::Log;
+use crate::place::Place;
+use hblite_wire::greeting::other_protocol;
 use hblite_wire::jute::{Decoder, Encoder, Malformed};
 
 /// Further connections are closed immediately, or end one that has not identified itself.
@@ -39,21 +42,50 @@ const READ_SIZE: usize = 4 * 1024;
 const HELLO_WITHIN: Duration = Duration::from_secs(10);
 /// Answers to pipelined requests are sent at the latest when they are this long.
 const SEND_FROM_BYTES: usize = 256 * 1024;
+/// How often sessions that have nodes are checked.
+const EXPIRY_CHECK: Duration = Duration::from_secs(1);
 /// How long to wait after `accept` has failed, for example for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 impl Shim {
     /// Answers clients until the future is dropped; `memory` is their budget.
-    pub(crate) async fn serve(self: Arc<Self>, listener: TcpListener, memory: Arc<MemoryBudget>) {
+    /// Connections that are refused go to `log`.
+    pub(crate) async fn serve(
+        self: Arc<Self>,
+        listener: TcpListener,
+        memory: Arc<MemoryBudget>,
+        log: Option<Log>,
+    ) {
         let permits = Permits::new(CONNECTIONS_MAX);
         let mut connections = JoinSet::new();
+        let mut made_changes = self.made_changes.subscribe();
+        // Not a sleep within the loop: clients that keep arriving would put the check off.
+        let mut expiry = tokio::time::interval(EXPIRY_CHECK);
+        expiry.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             while connections.try_join_next().is_some() {}
-            match listener.accept().await {
-                Ok((stream, _)) => {
-                    let Some(permit) = permits.enter() else { continue };
+            let has_ephemeral = self.made.lock().has_ephemeral();
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                _ = made_changes.changed() => continue,
+                _ = expiry.tick(), if has_ephemeral => {
+                    self.end_expired_sessions();
+                    continue;
+                }
+            };
+            match accepted {
+                Ok((stream, client)) => {
+                    let Some(place) = Place::enter(&permits, client.ip()) else { continue };
                     let charge = memory.account(CONNECTION_BYTES_MAX).charge();
-                    connections.spawn(connection(Arc::clone(&self), stream, permit, charge));
+                    let served = connection(Arc::clone(&self), stream, place, charge);
+                    let log = log.clone();
+                    connections.spawn(async move {
+                        if let (Err(error), Some(log)) = (served.await, log)
+                            && error.kind() == io::ErrorKind::InvalidData
+                        {
+                            log.refuse("ZooKeeper", Some(client), &error);
+                        }
+                    });
                 }
                 Err(_) => {
                     permits.evict();
@@ -81,17 +113,22 @@ impl Drop for Counted {
     }
 }
 
-/// A connection reports its end only to its client.
-async fn connection(shim: Arc<Shim>, stream: TcpStream, permit: Permit, charge: MemoryCharge) {
+async fn connection(
+    shim: Arc<Shim>,
+    stream: TcpStream,
+    place: Place,
+    charge: MemoryCharge,
+) -> io::Result<()> {
     let counted = Counted::new(Arc::clone(&shim));
-    let _ = converse(shim, stream, &permit, charge).await;
+    let ended = converse(shim, stream, &place, charge).await;
     drop(counted);
+    ended
 }
 
 async fn converse(
     shim: Arc<Shim>,
     stream: TcpStream,
-    permit: &Permit,
+    place: &Place,
     charge: MemoryCharge,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
@@ -99,7 +136,7 @@ async fn converse(
     let mut frames = Frames { stream, bytes: Vec::new(), room: Room::new(charge, 0) };
     let hello = tokio::select! {
         hello = timeout(HELLO_WITHIN, frames.hello()) => hello.map_err(|_| timed_out())??,
-        () = permit.evicted() => return Ok(()),
+        () = place.evicted() => return Ok(()),
     };
     let Some(hello) = hello else {
         return tell_word(&shim, frames, reached).await;
@@ -107,10 +144,9 @@ async fn converse(
     let Some((session, detached)) = connect(&shim, &mut frames, &hello).await? else {
         return Ok(());
     };
-    permit.work();
-    Client { conversation: Conversation::new(Arc::clone(&shim), reached), shim, frames, session }
-        .run(detached)
-        .await
+    place.work();
+    let conversation = Conversation::new(Arc::clone(&shim), reached, session.id);
+    Client { conversation, shim, frames, session }.run(detached).await
 }
 
 fn out_of_memory() -> io::Error {
@@ -195,6 +231,7 @@ struct Client {
 impl Client {
     async fn run(mut self, mut detached: Detached) -> io::Result<()> {
         let mut changes = self.shim.changes.clone();
+        let mut made_changes = self.shim.made_changes.subscribe();
         let mut silent_until = Instant::now() + self.session.timeout;
         loop {
             tokio::select! {
@@ -204,6 +241,8 @@ impl Client {
                     self.shim.sessions.lock().touch(self.session.id);
                     silent_until = Instant::now() + self.session.timeout;
                 }
+                // The sender lives as long as the shim.
+                _ = made_changes.changed() => self.conversation.look_again(),
                 changed = changes.changed() => match changed {
                     Ok(()) => self.conversation.look_again(),
                     // The cluster has ended, and the server with it.
@@ -213,7 +252,7 @@ impl Client {
             let next = self.answer_frames().await?;
             self.send().await?;
             if next == Next::SessionEnds {
-                self.shim.sessions.lock().close(self.session.id);
+                self.shim.end_session(self.session.id);
             }
             if next != Next::GoOn {
                 return self.frames.stream.shutdown().await;
@@ -323,7 +362,12 @@ impl Frames {
         };
         let length = u32::from_be_bytes(*length) as usize;
         if length > FRAME_BYTES_MAX {
-            let text = format!("a frame of {length} bytes; at most {FRAME_BYTES_MAX} are accepted");
+            let text = match other_protocol(&self.bytes) {
+                Some(what) => what.to_owned(),
+                None => {
+                    format!("a frame of {length} bytes; at most {FRAME_BYTES_MAX} are accepted")
+                }
+            };
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
         let Some(frame) = rest.get(..length) else {

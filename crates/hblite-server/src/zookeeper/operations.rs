@@ -1,10 +1,9 @@
 //! ZooKeeper's numbers: operations, errors, and the parts of a multi.
 //!
-//! Every change of a node is refused with `NoAuth`, in accordance with the access control lists
-//! that the shim shows (`world:anyone`, read only). As in ZooKeeper, a missing node is reported
-//! first.
+//! A change of a node of HBase is refused with `NoAuth`, in accordance with the access control
+//! lists that the shim shows (`world:anyone`, read only). As in ZooKeeper, a missing node is
+//! reported first.
 
-use super::znodes::{Tree, parent};
 use hblite_wire::jute::{Decoder, Malformed};
 
 /// What went wrong, with ZooKeeper's numbers (`KeeperException.Code`).
@@ -16,8 +15,12 @@ pub(super) enum ErrorCode {
     NoNode = -101,
     NoAuth = -102,
     BadVersion = -103,
+    NoChildrenForEphemerals = -108,
+    NodeExists = -110,
+    NotEmpty = -111,
     AuthFailed = -115,
     NoWatcher = -121,
+    QuotaExceeded = -125,
     Throttled = -127,
 }
 
@@ -53,14 +56,35 @@ pub(super) mod code {
     pub(crate) const CLOSE_SESSION: i32 = -11;
 }
 
-/// A request that would change something, or checks a version, alone or in a multi.
+/// A request that changes something, or checks a version, alone or in a multi.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Write<'a> {
-    Create { path: &'a str },
-    Delete { path: &'a str },
-    Set { path: &'a str },
-    Check { path: &'a str, version: i32 },
+    Create {
+        path: &'a str,
+        data: &'a [u8],
+        is_ephemeral: bool,
+        is_sequential: bool,
+    },
+    Delete {
+        path: &'a str,
+        version: i32,
+    },
+    Set {
+        path: &'a str,
+        data: &'a [u8],
+        version: i32,
+    },
+    /// Access control lists are checked, and not kept: everyone may change what clients create.
+    SetAccess {
+        path: &'a str,
+    },
+    Check {
+        path: &'a str,
+        version: i32,
+    },
     Reconfigure,
+    /// Nodes with a time to live, which ZooKeeper too has switched off by default.
+    Unsupported,
 }
 
 impl<'a> Write<'a> {
@@ -69,30 +93,37 @@ impl<'a> Write<'a> {
         let write = match operation {
             code::CREATE | code::CREATE2 | code::CREATE_CONTAINER | code::CREATE_TTL => {
                 let path = body.string()?;
-                body.buffer()?;
+                let data = body.buffer()?;
                 body.skip_access_control_list()?;
-                body.int()?;
+                let flags = body.int()?;
                 if operation == code::CREATE_TTL {
                     body.long()?;
                 }
-                Self::Create { path }
+                // `CreateMode`: 4 is a container, which stays here when it is empty.
+                match flags {
+                    0..=4 => Self::Create {
+                        path,
+                        data,
+                        is_ephemeral: matches!(flags, 1 | 3),
+                        is_sequential: matches!(flags, 2 | 3),
+                    },
+                    _ => Self::Unsupported,
+                }
             }
             code::DELETE => {
                 let path = body.string()?;
-                body.int()?;
-                Self::Delete { path }
+                Self::Delete { path, version: body.int()? }
             }
             code::SET_DATA => {
                 let path = body.string()?;
-                body.buffer()?;
-                body.int()?;
-                Self::Set { path }
+                let data = body.buffer()?;
+                Self::Set { path, data, version: body.int()? }
             }
             code::SET_ACL => {
                 let path = body.string()?;
                 body.skip_access_control_list()?;
                 body.int()?;
-                Self::Set { path }
+                Self::SetAccess { path }
             }
             code::CHECK => {
                 let path = body.string()?;
@@ -104,37 +135,21 @@ impl<'a> Write<'a> {
         Ok(Some(write))
     }
 
-    /// The error; only a check of a version can succeed. `version_of` returns that of a node.
-    pub(super) fn judge(
-        self,
-        tree: &Tree,
-        version_of: impl Fn(&str) -> i32,
-    ) -> Result<(), ErrorCode> {
+    /// The node that is written.
+    pub(super) fn path(&self) -> &'a str {
         match self {
-            Self::Create { path } => {
-                if !is_valid(path) || path == "/" {
-                    return Err(ErrorCode::BadArguments);
-                }
-                match parent(path) {
-                    Some(above) if tree.contains(above) => Err(ErrorCode::NoAuth),
-                    _ => Err(ErrorCode::NoNode),
-                }
-            }
-            Self::Delete { path } | Self::Set { path } if !tree.contains(path) => {
-                Err(if is_valid(path) { ErrorCode::NoNode } else { ErrorCode::BadArguments })
-            }
-            Self::Check { path, .. } if !tree.contains(path) => Err(ErrorCode::NoNode),
-            Self::Check { path, version } if version != -1 && version != version_of(path) => {
-                Err(ErrorCode::BadVersion)
-            }
-            Self::Check { .. } => Ok(()),
-            Self::Delete { .. } | Self::Set { .. } | Self::Reconfigure => Err(ErrorCode::NoAuth),
+            Self::Create { path, .. }
+            | Self::Delete { path, .. }
+            | Self::Set { path, .. }
+            | Self::SetAccess { path }
+            | Self::Check { path, .. } => path,
+            Self::Reconfigure | Self::Unsupported => "/",
         }
     }
 }
 
 /// Whether a path is valid: parts without `.`, `..` and NUL, each after one slash.
-fn is_valid(path: &str) -> bool {
+pub(super) fn is_valid(path: &str) -> bool {
     let is_part = |part: &str| !part.is_empty() && part != "." && part != "..";
     path == "/"
         || path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(is_part))

@@ -3,7 +3,7 @@
 //! Invariant: a session belongs to at most one connection. A client that attaches to it again takes
 //! it from the previous connection, which learns this from its [`Detached`].
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use hblite_env::Random;
@@ -105,6 +105,12 @@ impl Sessions {
     /// Ends a session.
     pub(super) fn close(&mut self, id: i64) {
         self.sessions.remove(&id);
+    }
+
+    /// The sessions that have not expired.
+    pub(super) fn alive(&mut self) -> HashSet<i64> {
+        self.forget_expired();
+        self.sessions.keys().copied().collect()
     }
 
     fn forget_expired(&mut self) {

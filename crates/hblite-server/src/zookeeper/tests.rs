@@ -84,7 +84,7 @@ async fn serve() -> Served {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("it is bound");
     let memory = Arc::new(MemoryBudget::new(1 << 26));
-    let task = tokio::spawn(shim.serve(listener, memory)).abort_handle();
+    let task = tokio::spawn(shim.serve(listener, memory, None)).abort_handle();
     Served { cluster, address, task }
 }
 
@@ -387,7 +387,7 @@ proptest! {
     ) {
         let shim = Shim::new(TestCluster::new(), Env::in_memory());
         let reached = SocketAddr::from(([127, 0, 0, 1], 2181));
-        let mut conversation = Conversation::new(shim, reached);
+        let mut conversation = Conversation::new(shim, reached, 1);
         let mut request = Encoder::default();
         request.int(1).int(operation);
         if has_path {
@@ -397,4 +397,117 @@ proptest! {
         let _ = conversation.answer(request.as_slice());
         let _ = conversation.answer(&body);
     }
+}
+
+fn creates(path: &'static str, data: &'static [u8], mode: i32) -> impl FnOnce(&mut Encoder) {
+    move |out| {
+        out.string(path).buffer(data).int(1).int(31).string("world").string("anyone").int(mode);
+    }
+}
+
+fn deletes(path: &'static str, version: i32) -> impl FnOnce(&mut Encoder) {
+    move |out| {
+        out.string(path).int(version);
+    }
+}
+
+fn reads(path: &'static str, watches: bool) -> impl FnOnce(&mut Encoder) {
+    move |out| {
+        out.string(path).boolean(watches);
+    }
+}
+
+/// The text that an answer consists of.
+fn text_of(body: &[u8]) -> &str {
+    std::str::from_utf8(&body[4..]).expect("text")
+}
+
+#[tokio::test]
+async fn programs_have_nodes_of_their_own_beside_hbases() {
+    let served = serve().await;
+    let mut one = Client::connected(&served).await;
+    let mut two = Client::connected(&served).await;
+    assert_eq!(two.ask(3, reads("/own", true)).await.0, -101);
+    let (error, body) = one.ask(1, creates("/own", b"a", 0)).await;
+    assert_eq!((error, text_of(&body)), (0, "/own"));
+    assert_eq!(two.event().await, (1, "/own".to_owned()));
+    assert_eq!(one.ask(1, creates("/own", b"", 0)).await.0, -110, "NodeExists");
+    assert_eq!(one.ask(1, creates("/hbase", b"", 0)).await.0, -110, "NodeExists");
+
+    let (error, body) = two.get_data("/own", true).await;
+    assert_eq!((error, &body[..5]), (0, &[0, 0, 0, 1, b'a'][..]));
+    let sets = |version| {
+        move |out: &mut Encoder| {
+            out.string("/own").buffer(b"bc").int(version);
+        }
+    };
+    assert_eq!(one.ask(5, sets(1)).await.0, -103, "BadVersion");
+    let (error, stat) = one.ask(5, sets(0)).await;
+    assert_eq!((error, stat.len(), &stat[32..36]), (0, 68, &[0, 0, 0, 1][..]), "version 1");
+    assert_eq!(two.event().await, (3, "/own".to_owned()));
+
+    for expected in ["/own/n-0000000000", "/own/n-0000000001"] {
+        let (error, body) = one.ask(1, creates("/own/n-", b"", 2)).await;
+        assert_eq!((error, text_of(&body)), (0, expected));
+    }
+    assert_eq!(one.ask(2, deletes("/own", -1)).await.0, -111, "NotEmpty");
+    assert_eq!(two.ask(8, reads("/own", true)).await.0, 0);
+    assert_eq!(one.ask(2, deletes("/own/n-0000000001", 0)).await.0, 0);
+    assert_eq!(two.event().await, (4, "/own".to_owned()));
+
+    // All of a multi or nothing.
+    let multi = |last: &'static str| {
+        move |out: &mut Encoder| {
+            out.int(1).boolean(false).int(-1);
+            creates("/own/m", b"", 0)(out);
+            out.int(2).boolean(false).int(-1);
+            deletes(last, -1)(out);
+            out.int(-1).boolean(true).int(-1);
+        }
+    };
+    assert_eq!(one.ask(14, multi("/own/missing")).await.0, 0);
+    assert_eq!(two.ask(3, reads("/own/m", false)).await.0, -101, "nothing was created");
+    let (error, body) = one.ask(14, multi("/own/n-0000000000")).await;
+    assert_eq!((error, &body[..9]), (0, &[0, 0, 0, 1, 0, 0, 0, 0, 0][..]));
+    assert_eq!(two.ask(3, reads("/own/m", false)).await.0, 0);
+}
+
+#[tokio::test]
+async fn an_ephemeral_node_ends_with_its_session() {
+    let served = serve().await;
+    let mut one = Client::connected(&served).await;
+    let mut two = Client::connected(&served).await;
+    assert_eq!(one.ask(1, creates("/leader", b"one", 1)).await.0, 0);
+    assert_eq!(one.ask(1, creates("/leader/child", b"", 0)).await.0, -108);
+    assert_eq!(two.ask(1, creates("/leader", b"two", 1)).await.0, -110);
+    assert_eq!(two.ask(3, reads("/leader", true)).await.0, 0);
+    assert_eq!(one.ask(-11, |_| {}).await.0, 0);
+    assert_eq!(two.event().await, (2, "/leader".to_owned()));
+    assert_eq!(two.ask(1, creates("/leader", b"two", 1)).await.0, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_ephemeral_node_ends_when_its_session_expires() {
+    let served = serve().await;
+    let mut one = Client::connected(&served).await;
+    let mut two = Client::connected(&served).await;
+    assert_eq!(one.ask(1, creates("/leader", b"one", 1)).await.0, 0);
+    drop(one);
+    for _ in 0..3 {
+        assert_eq!(two.ask(3, reads("/leader", true)).await.0, 0, "it may come back");
+        tokio::time::advance(Duration::from_secs(13)).await;
+    }
+    assert_eq!(two.event().await, (2, "/leader".to_owned()));
+}
+
+#[tokio::test]
+async fn the_nodes_of_programs_are_limited() {
+    let served = serve().await;
+    let mut client = Client::connected(&served).await;
+    for _ in 0..made::NODES_MAX {
+        assert_eq!(client.ask(1, creates("/n-", b"", 2)).await.0, 0);
+    }
+    assert_eq!(client.ask(1, creates("/n-", b"", 2)).await.0, -125, "QuotaExceeded");
+    assert_eq!(client.ask(2, deletes("/n-0000000000", -1)).await.0, 0);
+    assert_eq!(client.ask(1, creates("/n-", b"", 2)).await.0, 0);
 }

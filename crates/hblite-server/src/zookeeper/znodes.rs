@@ -6,6 +6,7 @@
 //! 0.94.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use prost::Message;
 
@@ -50,17 +51,54 @@ const EMPTY_NODES: &[&str] = &[
     "/hbase/table",
 ];
 
-/// All nodes with their data, by path.
+/// All nodes, by path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tree {
-    nodes: BTreeMap<String, Vec<u8>>,
+    nodes: BTreeMap<String, Node>,
+}
+
+/// A node that a client created.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MadeNode {
+    pub(super) data: Arc<[u8]>,
+    /// Differs between two nodes that have the same path one after the other.
+    pub(super) number: u64,
+    /// How often its data was set.
+    pub(super) version: i32,
+    /// The session with which it disappears; 0 for none.
+    pub(super) owner: i64,
+}
+
+/// A node of HBase, or one that a client created.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Node {
+    Hbase(Arc<[u8]>),
+    Made(MadeNode),
+}
+
+impl Node {
+    pub(super) fn data(&self) -> &[u8] {
+        match self {
+            Self::Hbase(data) => data,
+            Self::Made(made) => &made.data,
+        }
+    }
+
+    /// Whether `other` is the same node with other contents, not another node in its place.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Hbase(_), Self::Hbase(_)) => true,
+            (Self::Made(made), Self::Made(other)) => made.number == other.number,
+            _ => false,
+        }
+    }
 }
 
 impl Tree {
     /// The tree for `state`.
     pub(super) fn of(state: &ClusterState) -> Self {
         let mut tree =
-            Self { nodes: EMPTY_NODES.iter().map(|path| ((*path).to_owned(), vec![])).collect() };
+            Self { nodes: EMPTY_NODES.iter().map(|path| ((*path).to_owned(), empty())).collect() };
         tree.add("/hbase/hbaseid", &OneText { text: state.cluster_id.clone() });
         tree.add("/hbase/running", &OneText { text: state.start_date.clone() });
         if let Some(meta) = &state.meta {
@@ -111,12 +149,32 @@ impl Tree {
         data.extend_from_slice(WRITER);
         data.extend_from_slice(b"PBUF");
         data.extend_from_slice(&message.encode_to_vec());
-        self.nodes.insert(path.to_owned(), data);
+        self.nodes.insert(path.to_owned(), Node::Hbase(data.into()));
+    }
+
+    /// With the nodes that clients created.
+    pub(super) fn with_made(mut self, made: &BTreeMap<String, MadeNode>) -> Self {
+        let made = made.iter();
+        self.nodes.extend(made.map(|(path, node)| (path.clone(), Node::Made(node.clone()))));
+        self
+    }
+
+    /// A node that a client created.
+    pub(super) fn made(&self, path: &str) -> Option<&MadeNode> {
+        match self.nodes.get(path)? {
+            Node::Made(made) => Some(made),
+            Node::Hbase(_) => None,
+        }
+    }
+
+    /// A node.
+    pub(super) fn node(&self, path: &str) -> Option<&Node> {
+        self.nodes.get(path)
     }
 
     /// The data of a node, `None` without one.
     pub(super) fn data(&self, path: &str) -> Option<&[u8]> {
-        self.nodes.get(path).map(Vec::as_slice)
+        self.nodes.get(path).map(Node::data)
     }
 
     /// Whether there is such a node.
@@ -124,9 +182,9 @@ impl Tree {
         self.nodes.contains_key(path)
     }
 
-    /// All paths with their data.
-    pub(super) fn nodes(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.nodes.iter().map(|(path, data)| (path.as_str(), data.as_slice()))
+    /// All nodes with their paths.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = (&str, &Node)> {
+        self.nodes.iter().map(|(path, node)| (path.as_str(), node))
     }
 
     /// The number of nodes.
@@ -153,6 +211,10 @@ impl Tree {
             |name| !name.is_empty(),
         )
     }
+}
+
+fn empty() -> Node {
+    Node::Hbase(Arc::default())
 }
 
 /// Whether the node would disappear with a session in a real HBase.

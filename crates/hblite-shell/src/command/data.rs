@@ -326,7 +326,7 @@ fn delete(context: &mut Context<'_>, arguments: &Arguments, versions: Versions) 
 }
 
 fn delete_of(row: &[u8], column: Option<&Column>, timestamp: i64, versions: Versions) -> Delete {
-    let delete = Delete::at(row, timestamp);
+    let delete = Delete::new(row).with_timestamp(timestamp);
     let Some(Column { family, qualifier, .. }) = column else {
         return delete;
     };

@@ -3,6 +3,7 @@
 use hblite::TableName;
 
 use super::help;
+use super::operations::on_store;
 use super::region::{megabytes, server_name};
 use super::{Arguments, Command, CommandResult, Context, Failure};
 use crate::value::Value;
@@ -18,7 +19,8 @@ Prints the state of the store: a summary ('summary'), its server ('simple') or r
 
   hbase> status
   hbase> status 'simple'
-  hbase> status 'detailed'",
+  hbase> status 'detailed'
+  hbase> status 'replication', 'source'",
         run: status,
     },
     Command {
@@ -69,9 +71,7 @@ fn status(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     match format.as_deref() {
         Some("simple") => server_status(context, false)?,
         Some("detailed") => server_status(context, true)?,
-        Some("replication") => {
-            return Err(Failure::refused("replication is not supported by hblite"));
-        }
+        Some("replication") => replication_status(context, &arguments)?,
         _ => {
             let regions = context.connection.admin().status()?.regions.len();
             context.out.line(&format!(
@@ -80,6 +80,29 @@ fn status(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
         }
     }
     Ok(Value::Nil)
+}
+
+/// A store has no peers to send to and receives from none.
+fn replication_status(context: &mut Context<'_>, arguments: &Arguments) -> Result<(), Failure> {
+    on_store(context)?;
+    let kind = arguments.name_if_given(1, "The direction")?.unwrap_or_default();
+    let admin = context.connection.admin();
+    let started = admin.status()?.opened_at_ms;
+    let servers = admin.servers()?.live;
+    context.out.line(&format!("version {}", help::HBASE_VERSION))?;
+    context.out.line(&format!("{} live servers", servers.len()))?;
+    for server in servers {
+        let host = server.split(',').next().unwrap_or_default();
+        context.out.line(&format!("    {host}:"))?;
+        if !kind.eq_ignore_ascii_case("sink") {
+            context.out.line("       SOURCE:")?;
+        }
+        if !kind.eq_ignore_ascii_case("source") {
+            let line = format!("      SINK: TimeStampStarted={started}, Waiting for OPs... ");
+            context.out.line(&line)?;
+        }
+    }
+    Ok(())
 }
 
 fn server_status(context: &mut Context<'_>, is_detailed: bool) -> Result<(), Failure> {
@@ -105,10 +128,10 @@ fn server_status(context: &mut Context<'_>, is_detailed: bool) -> Result<(), Fai
         "        numberOfOnlineRegions={}, numberOfStores={}, numberOfStorefiles={}, \
          storefileSizeMB={}, memstoreSizeMB={}, readRequestsCount={}, writeRequestsCount={}",
         status.regions.len(),
-        regions.iter().map(|region| region.store_count).sum::<usize>(),
-        regions.iter().map(|region| region.store_file_count).sum::<usize>(),
+        regions.iter().map(|region| region.store_count).sum::<u64>(),
+        regions.iter().map(|region| region.store_file_count).sum::<u64>(),
         megabytes(regions.iter().map(|region| region.store_file_size_bytes).sum()),
-        megabytes(status.memstore_size_bytes as u64),
+        megabytes(status.memstore_size_bytes),
         regions.iter().map(|region| region.load.read_requests).sum::<u64>(),
         regions.iter().map(|region| region.load.write_requests).sum::<u64>(),
     ))?;
@@ -122,7 +145,7 @@ fn server_status(context: &mut Context<'_>, is_detailed: bool) -> Result<(), Fai
                 region.store_count,
                 region.store_file_count,
                 megabytes(region.store_file_size_bytes),
-                megabytes(region.memstore_size_bytes as u64),
+                megabytes(region.memstore_size_bytes),
                 region.load.read_requests,
                 region.load.write_requests,
             ))?;

@@ -7,15 +7,18 @@ mod alter;
 mod cell_text;
 mod columns;
 mod data;
+mod features;
 mod general;
 pub(crate) mod help;
 mod key;
 mod namespace;
+mod operations;
 mod pattern;
 mod read;
 mod region;
 mod schema;
 mod snapshot;
+mod switches;
 mod unsupported;
 
 use std::io;
@@ -274,6 +277,9 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "dml", commands: data::COMMANDS },
     Group { name: "tools", commands: region::COMMANDS },
     Group { name: "snapshots", commands: snapshot::COMMANDS },
+    Group { name: "switches", commands: switches::COMMANDS },
+    Group { name: "operations", commands: operations::COMMANDS },
+    Group { name: "features", commands: features::COMMANDS },
 ];
 
 /// All commands that hblite has.

@@ -134,7 +134,7 @@ fn describe_namespace(context: &mut Context<'_>, arguments: Arguments) -> Comman
 }
 
 fn drop_namespace(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
-    context.connection.admin().drop_namespace(&arguments.name(0, NAME)?)?;
+    context.connection.admin().delete_namespace(&arguments.name(0, NAME)?)?;
     Ok(Value::Nil)
 }
 

@@ -25,8 +25,11 @@ impl Pattern {
         at: usize,
         wrap: impl Fn(String) -> String,
     ) -> Result<Self, Failure> {
-        let text = arguments.name_if_given(at, "A regular expression")?;
-        let text = text.unwrap_or_else(|| ".*".to_owned());
+        // An argument that is `nil` by mistake must not mean all names.
+        let text = match at < arguments.len() {
+            true => arguments.name(at, "A regular expression")?,
+            false => ".*".to_owned(),
+        };
         Regex::new(&wrap(text.clone())).map(Self).map_err(|error| {
             // Its last line is the reason; the lines before it show the pattern.
             let reason = error.to_string();
@@ -94,7 +97,7 @@ pub(super) fn for_all(
         let result = match change {
             Change::Enable => admin.enable_table(table),
             Change::Disable => admin.disable_table(table),
-            Change::Drop => admin.drop_table(table),
+            Change::Drop => admin.delete_table(table),
         };
         if let Err(error) = result {
             let error = error.to_java_string();

@@ -48,8 +48,10 @@ fn check_names(options: &Hash) -> Result<(), Failure> {
     match options.get("CACHE_BLOCKS") {
         None | Some(Value::Nil | Value::Bool(_)) => Ok(()),
         Some(other) => {
-            let shown = other.inspect();
-            Err(Failure::refused(format!("CACHE_BLOCKS must be true or false, not {shown}")))
+            let class = other.class_name();
+            Err(Failure::refused(format!(
+                "cannot convert instance of class org.jruby.Ruby{class} to boolean"
+            )))
         }
     }
 }
@@ -88,9 +90,11 @@ pub(super) fn scan_from_hash(options: &Hash) -> Result<(Scan, Converters), Failu
         let is_one_row = !row.is_empty() && row == scan.start_row();
         scan = scan.with_stop_bound(hblite::row_bound(row, is_one_row));
     }
-    // Replaces the start and stop rows, as in HBase's shell.
+    // Replaces the start and stop rows, as in HBase's shell: a reversed scan finds nothing.
     if let Some(prefix) = options.truthy("ROWPREFIXFILTER") {
-        scan = scan.with_prefix(prefix.to_bytes());
+        let prefix = prefix.to_bytes();
+        let stop = hblite::bytes::next_after_prefix(&prefix);
+        scan = scan.with_start_row(prefix).with_stop_row(stop);
     }
     if let Some(filter) = filter(options)? {
         scan = scan.with_filter(filter);
@@ -103,13 +107,13 @@ pub(super) fn scan_from_hash(options: &Hash) -> Result<(Scan, Converters), Failu
         Ok(number.and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0))
     };
     if let Some(versions) = positive("VERSIONS")? {
-        scan = scan.with_versions(i32::try_from(versions).unwrap_or(i32::MAX));
+        scan = scan.with_versions(versions);
     }
     if let Some(limit) = positive("LIMIT")? {
         scan = scan.with_limit(limit);
     }
     if let Some(batch) = positive("BATCH")? {
-        scan = scan.with_batch(batch as usize);
+        scan = scan.with_batch(batch);
     }
     if let Some(caching) = positive("CACHE")? {
         scan = scan.with_caching(caching);
@@ -161,7 +165,8 @@ pub(super) fn get_from_arguments(
     let columns = parse_columns(wanted)?;
     let mut get = columns.iter().fold(get, Read::select);
     if let Some(versions) = options.truthy("VERSIONS") {
-        get = get.with_versions(small_integer(versions, "VERSIONS")?);
+        let versions = small_integer(versions, "VERSIONS")?;
+        get = get.with_versions(u32::try_from(versions).unwrap_or(0));
     }
     if let Some(time_range) = time_range(options)? {
         get = get.with_time_range(time_range);

@@ -126,7 +126,7 @@ fn flush(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     if let Some(family) = arguments.get(1) {
         request = request.with_family(family.to_bytes());
     }
-    context.connection.admin().flush(request)?;
+    context.connection.admin().flush(&request)?;
     Ok(Value::Nil)
 }
 
@@ -147,7 +147,7 @@ fn compact(context: &mut Context<'_>, arguments: &Arguments, is_major: bool) -> 
     if is_major {
         request = request.major();
     }
-    context.connection.admin().compact(request)?;
+    context.connection.admin().compact(&request)?;
     Ok(Value::Nil)
 }
 

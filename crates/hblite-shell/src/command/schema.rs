@@ -349,7 +349,7 @@ fn drop_table(context: &mut Context<'_>, arguments: Arguments) -> CommandResult 
     if admin.is_table_enabled(&table)? {
         return Err(Failure::refused(format!("Table {table} is enabled. Disable it first.")));
     }
-    admin.drop_table(&table)?;
+    admin.delete_table(&table)?;
     Ok(Value::Nil)
 }
 

@@ -1,5 +1,7 @@
 //! Snapshots.
 
+use std::time::Duration;
+
 use hblite::{Exception, FailSafeSnapshot, SnapshotDescription, SnapshotOptions, TableName};
 
 use super::pattern::{Pattern, matching_tables};
@@ -131,8 +133,8 @@ fn snapshot(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     };
     let options = SnapshotOptions::default()
         .with_skip_flush(matches!(settings.get("SKIP_FLUSH"), Some(Value::Bool(true))))
-        .with_time_to_live_s(number("TTL")?)
-        .with_max_file_size(number("MAX_FILESIZE")?);
+        .with_time_to_live(number("TTL")?.map(Duration::from_secs))
+        .with_max_file_size_bytes(number("MAX_FILESIZE")?);
     context.connection.admin().snapshot(&name, &table, &options)?;
     Ok(Value::Nil)
 }

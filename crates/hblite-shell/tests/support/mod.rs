@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use hblite::{Connection, EngineOptions, ManualClock, Options};
+use hblite::{Connection, ManualClock, Options};
 use hblite_shell::{NoLines, Outcome, Shell, ShellOptions};
 
 /// What a shell has printed.
@@ -49,8 +49,8 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn new(start_ms: i64, step_ms: i64) -> Self {
         let clock = Arc::new(ManualClock::new(start_ms));
-        let engine = EngineOptions::default().with_compaction_enabled(false);
-        let options = Options::new().clock(clock.clone()).engine(engine);
+        let engine = Options::new().with_compaction_enabled(false);
+        let options = engine.with_clock(clock.clone());
         Self::on(options.open_in_memory().unwrap(), clock, step_ms)
     }
 

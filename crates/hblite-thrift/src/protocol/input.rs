@@ -21,6 +21,9 @@ const BUFFER_KEPT: usize = 2 * CHUNK;
 pub(crate) trait Source: Read {
     /// The next message is expected from now on; it may not begin for a long time.
     fn expect_message(&mut self) {}
+
+    /// The message has arrived as far as it is needed, and is being answered.
+    fn message_is_read(&mut self) {}
 }
 
 impl<T: AsRef<[u8]>> Source for io::Cursor<T> {}
@@ -103,6 +106,11 @@ impl Input {
     pub(crate) fn await_message(&mut self) -> Result<bool> {
         self.stream.expect_message();
         self.peek(1).map(|bytes| !bytes.is_empty())
+    }
+
+    /// The message has arrived as far as it is needed, and is being answered.
+    pub(crate) fn message_is_read(&mut self) {
+        self.stream.message_is_read();
     }
 
     /// The next bytes, which stay unread; fewer only at the end of the connection. `count` is at

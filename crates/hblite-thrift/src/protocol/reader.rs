@@ -48,6 +48,11 @@ impl<'i> Reader<'i> {
         }
     }
 
+    /// All that is needed of the message has been read.
+    pub(crate) fn message_is_read(&mut self) {
+        self.input.message_is_read();
+    }
+
     /// The first required field that was missing, in the words of Thrift's Java library.
     pub(crate) fn missing(&self) -> Option<&str> {
         self.missing.as_deref()

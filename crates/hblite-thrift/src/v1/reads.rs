@@ -22,7 +22,7 @@ impl Handler {
         versions: i32,
         _: Attributes,
     ) -> Answer<Cells> {
-        let get = with_column(Get::new(row), &column).with_versions(versions);
+        let get = with_column(Get::new(row), &column).with_versions(natural(versions));
         Ok(Cells(self.store.get(&table, &get, &self.allowance)?))
     }
 
@@ -37,7 +37,7 @@ impl Handler {
     ) -> Answer<Cells> {
         let get = with_column(Get::new(row), &column)
             .with_time_range(TimeRange::new(0, timestamp)?)
-            .with_versions(versions);
+            .with_versions(natural(versions));
         Ok(Cells(self.store.get(&table, &get, &self.allowance)?))
     }
 
@@ -136,4 +136,9 @@ fn with_column(get: Get, column: &[u8]) -> Get {
         (family, Some(qualifier)) => get.with_column(family, qualifier),
         (family, None) => get.with_family(family),
     }
+}
+
+/// A number below zero asks for none.
+fn natural(versions: i32) -> u32 {
+    u32::try_from(versions).unwrap_or(0)
 }

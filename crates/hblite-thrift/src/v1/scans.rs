@@ -25,11 +25,12 @@ impl Handler {
         if let Some(caching) = wanted.caching {
             scan = scan.with_caching(u32::try_from(caching).unwrap_or(0));
         }
-        if let Some(batch) = wanted.batch_size.and_then(|batch| usize::try_from(batch).ok()) {
+        if let Some(batch) = wanted.batch_size.and_then(|batch| u32::try_from(batch).ok()) {
             scan = scan.with_batch(batch);
         }
         scan = with_columns(scan, wanted.columns);
         if let Some(text) = wanted.filter_string {
+            Fault::unless_held(self.allowance.try_hold_filter(Some(&text), None))?;
             let filter = parse_filter(text).map_err(hblite_model::Error::from)?;
             scan = scan.with_filter(filter);
         }

@@ -34,7 +34,7 @@ impl Handler {
     pub(super) fn compact(&self, table_or_region: Text) -> Answer<()> {
         let admin = self.store.admin();
         let region = String::from_utf8_lossy(&table_or_region).into_owned();
-        match admin.compact(CompactRequest::region(region)) {
+        match admin.compact(&CompactRequest::region(region)) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 Ok(admin.compact_table(table_name(&table_or_region)?)?)
             }
@@ -115,6 +115,7 @@ impl Handler {
         if admin.table_exists(&name)? {
             return Err(Fault::AlreadyExists("table name already in use".to_owned()));
         }
+        Fault::unless_held(self.allowance.try_hold_table(families.0.len(), 0))?;
         let mut table = TableDescriptor::new(name);
         for family in &families.0 {
             if table.has_family(&family_name(family)) {
@@ -136,7 +137,7 @@ impl Handler {
         if !admin.table_exists(&name)? {
             return Err(Fault::io("table does not exist"));
         }
-        admin.drop_table(&name).map_err(Fault::of_master)
+        admin.delete_table(&name).map_err(Fault::of_master)
     }
 }
 

@@ -1,8 +1,5 @@
 //! Writes of rows.
 
-use std::thread;
-use std::time::Duration;
-
 use hblite_model::{
     Append, CheckAndMutate, Delete, Durability, Error, Exception, Increment, LATEST_TIMESTAMP,
     Mutation, Put, Result,
@@ -39,11 +36,6 @@ impl Handler {
             let changes = RowChanges::new(&row, &mutations, timestamp, &attributes)?;
             if let Some(delete) = &changes.delete {
                 table.delete(delete)?;
-                if changes.put.is_some() && timestamp == LATEST_TIMESTAMP {
-                    // A delete hides puts of its millisecond. With HBase the put comes later: a
-                    // request lies between the two.
-                    thread::sleep(Duration::from_millis(1));
-                }
             }
             if let Some(put) = &changes.put {
                 table.put(put)?;
@@ -85,10 +77,10 @@ impl Handler {
         }
         self.store.table(&table).map_err(declared)?;
         if !puts.is_empty() {
-            self.store.write_all(&table, puts.into_iter().map(Ok))?;
+            self.store.write_all(&table, puts.into_iter().map(Ok), declared)?;
         }
         if !deletes.is_empty() {
-            self.store.write_all(&table, deletes.into_iter().map(Ok))?;
+            self.store.write_all(&table, deletes.into_iter().map(Ok), declared)?;
         }
         Ok(())
     }
@@ -142,7 +134,7 @@ impl Handler {
         timestamp: i64,
         _: Attributes,
     ) -> Answer<()> {
-        Ok(self.store.table(&table)?.delete(&Delete::at(row, timestamp))?)
+        Ok(self.store.table(&table)?.delete(&Delete::new(row).with_timestamp(timestamp))?)
     }
 
     pub(super) fn increment(&self, increment: TIncrement) -> Answer<()> {
@@ -235,7 +227,10 @@ impl RowChanges {
                     return Err(Error::illegal_argument("Family cannot be null"));
                 }
                 (false, Some(qualifier)) => {
-                    let put = changes.put.take().unwrap_or_else(|| Put::at(row, timestamp));
+                    let put = changes
+                        .put
+                        .take()
+                        .unwrap_or_else(|| Put::new(row).with_timestamp(timestamp));
                     let value = mutation.value.as_deref().unwrap_or_default();
                     let put = put.add(family, qualifier, value);
                     changes.put = Some(put.with_durability(durability));

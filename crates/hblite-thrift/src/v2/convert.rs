@@ -77,7 +77,7 @@ pub(super) fn get(wanted: &TGet) -> Result<Get> {
         get = get.with_time_range(time_range(range)?);
     }
     if let Some(versions) = wanted.max_versions {
-        get = get.with_versions(versions);
+        get = get.with_versions(u32::try_from(versions).unwrap_or(0));
     }
     if let Some(limit) = wanted.store_limit.and_then(|limit| u32::try_from(limit).ok()) {
         get = get.with_family_limit(limit);
@@ -101,7 +101,9 @@ pub(super) fn get(wanted: &TGet) -> Result<Get> {
 /// `IllegalArgument` for an invalid row, timestamp or family.
 pub(super) fn put(wanted: &TPut) -> Result<Put> {
     let timestamp = wanted.timestamp.unwrap_or(LATEST_TIMESTAMP);
-    let mut put = Put::at(&wanted.row, timestamp).with_durability(durability(wanted.durability));
+    let mut put = Put::new(&wanted.row)
+        .with_timestamp(timestamp)
+        .with_durability(durability(wanted.durability));
     for cell in &wanted.column_values.0 {
         let (family, qualifier) = (&cell.family, &cell.qualifier);
         if family.is_empty() {
@@ -126,7 +128,7 @@ pub(super) fn delete(wanted: &TDelete) -> Result<Delete> {
     let durability = durability(wanted.durability);
     let Some(columns) = &wanted.columns else {
         let timestamp = wanted.timestamp.unwrap_or(LATEST_TIMESTAMP);
-        return Ok(Delete::at(&wanted.row, timestamp).with_durability(durability));
+        return Ok(Delete::new(&wanted.row).with_timestamp(timestamp).with_durability(durability));
     };
     let mut delete = Delete::new(&wanted.row).with_durability(durability);
     for column in &columns.0 {
@@ -208,7 +210,7 @@ pub(super) fn scan(wanted: &TScan) -> Result<Scan> {
         scan = scan.with_caching(caching);
     }
     if let Some(versions) = wanted.max_versions {
-        scan = scan.with_versions(versions);
+        scan = scan.with_versions(u32::try_from(versions).unwrap_or(0));
     }
     for column in wanted.columns.iter().flat_map(|columns| &columns.0) {
         scan = match &column.qualifier {
@@ -223,7 +225,7 @@ pub(super) fn scan(wanted: &TScan) -> Result<Scan> {
         scan = scan.with_family_time_range(family, time_range(range)?);
     }
     if let Some(batch) = positive(wanted.batch_size) {
-        scan = scan.with_batch(usize::try_from(batch).unwrap_or(usize::MAX));
+        scan = scan.with_batch(batch);
     }
     let filter = wanted_filter(wanted.filter_string.as_deref(), wanted.filter_bytes.as_deref())?;
     if let Some(filter) = filter {

@@ -1,6 +1,6 @@
 //! Reads, writes and scans of rows.
 
-use hblite_model::{CheckAndMutate, Error, Mutation, Result};
+use hblite_model::{CheckAndMutate, Error, Get, Mutation, Scan};
 
 use super::types::{
     RowAnswer, TAppend, TColumnValue, TDelete, TGet, TIncrement, TPut, TRowMutations, TScan,
@@ -11,14 +11,26 @@ use crate::protocol::wire::List;
 use crate::scanners::Scanner;
 
 impl Handler {
+    fn wanted_get(&self, get: &TGet) -> Answer<Get> {
+        let (text, message) = (get.filter_string.as_deref(), get.filter_bytes.as_deref());
+        Fault::unless_held(self.allowance.try_hold_filter(text, message))?;
+        Ok(convert::get(get)?)
+    }
+
+    fn wanted_scan(&self, scan: &TScan) -> Answer<Scan> {
+        let (text, message) = (scan.filter_string.as_deref(), scan.filter_bytes.as_deref());
+        Fault::unless_held(self.allowance.try_hold_filter(text, message))?;
+        Ok(convert::scan(scan)?)
+    }
+
     pub(super) fn exists(&self, table: Bytes, get: TGet) -> Answer<bool> {
-        Ok(self.store.table(&table)?.exists(&convert::get(&get)?)?)
+        Ok(self.store.table(&table)?.exists(&self.wanted_get(&get)?)?)
     }
 
     pub(super) fn exists_all(&self, table: Bytes, gets: List<TGet>) -> Answer<List<bool>> {
         let table = self.store.table(&table)?;
-        let exist = gets.0.iter().map(|get| table.exists(&convert::get(get)?));
-        Ok(List(exist.collect::<Result<_>>()?))
+        let exist = gets.0.iter().map(|get| Ok(table.exists(&self.wanted_get(get)?)?));
+        Ok(List(exist.collect::<Answer<_>>()?))
     }
 
     pub(super) fn get(&self, table: Bytes, get: TGet) -> Answer<RowAnswer> {
@@ -26,11 +38,11 @@ impl Handler {
             // HBase's gateway fails on a result without cells.
             return Err(Fault::Internal);
         }
-        Ok(RowAnswer(self.store.get(&table, &convert::get(&get)?, &self.allowance)?))
+        Ok(RowAnswer(self.store.get(&table, &self.wanted_get(&get)?, &self.allowance)?))
     }
 
     pub(super) fn get_multiple(&self, table: Bytes, gets: List<TGet>) -> Answer<List<RowAnswer>> {
-        let gets: Result<Vec<_>> = gets.0.iter().map(convert::get).collect();
+        let gets: Answer<Vec<_>> = gets.0.iter().map(|get| self.wanted_get(get)).collect();
         let rows = self.store.get_all(&table, gets?, &self.allowance)?;
         Ok(List(rows.into_iter().map(RowAnswer).collect()))
     }
@@ -50,7 +62,7 @@ impl Handler {
     pub(super) fn put_multiple(&self, table: Bytes, puts: List<TPut>) -> Answer<()> {
         self.store.check_writable()?;
         let puts = puts.0.iter().map(|put| convert::put(put).map(Mutation::from));
-        self.store.write_all(&table, puts)
+        self.store.write_all(&table, puts, Fault::from)
     }
 
     pub(super) fn delete_single(&self, table: Bytes, delete: TDelete) -> Answer<()> {
@@ -66,7 +78,7 @@ impl Handler {
     ) -> Answer<List<TDelete>> {
         self.store.check_writable()?;
         let deletes = deletes.0.iter().map(|delete| convert::delete(delete).map(Mutation::from));
-        self.store.write_all(&table, deletes)?;
+        self.store.write_all(&table, deletes, Fault::from)?;
         Ok(List::default())
     }
 
@@ -155,7 +167,7 @@ impl Handler {
     }
 
     pub(super) fn open_scanner(&self, table: Bytes, scan: TScan) -> Answer<i32> {
-        let scanner = Scanner::new(self.store.table(&table)?, convert::scan(&scan)?, true);
+        let scanner = Scanner::new(self.store.table(&table)?, self.wanted_scan(&scan)?, true);
         self.store.scanners.open(scanner, self.connection, &self.allowance)
     }
 
@@ -171,7 +183,7 @@ impl Handler {
         scan: TScan,
         count: i32,
     ) -> Answer<List<RowAnswer>> {
-        let scanner = Scanner::new(self.store.table(&table)?, convert::scan(&scan)?, true);
+        let scanner = Scanner::new(self.store.table(&table)?, self.wanted_scan(&scan)?, true);
         self.rows_of(&scanner, count)
     }
 

@@ -62,6 +62,10 @@ impl Handler {
     ) -> Answer<List<TTableDescriptor>> {
         let names: Result<Vec<_>> = tables.0.iter().map(schema::table_name).collect();
         let names = names?;
+        if names.is_empty() {
+            // The master takes an empty list for all tables of users.
+            return self.descriptors_by_pattern(None, false);
+        }
         let found = self.tables_where(SystemTables::Include, |name| names.contains(name))?;
         Ok(List(found.iter().map(schema::to_table).collect()))
     }
@@ -106,13 +110,17 @@ impl Handler {
         self.tables_where(SystemTables::Include, |name| name.namespace() == namespace)
     }
 
-    /// Tables whose whole name a regular expression matches.
+    /// Tables whose whole name a regular expression matches. Those of the default namespace match
+    /// with or without its name.
     fn tables_matching(&self, pattern: Option<&str>, system: bool) -> Result<Vec<TableDescriptor>> {
         let system = if system { SystemTables::Include } else { SystemTables::Exclude };
         let Some(pattern) = pattern else { return self.tables_where(system, |_| true) };
         let regex = Regex::new(&format!("^(?:{pattern})$"))
             .map_err(|error| Error::new(Exception::PatternSyntax, error.to_string()))?;
-        self.tables_where(system, |name| regex.is_match(&name.to_string()))
+        self.tables_where(system, |name| {
+            regex.is_match(&name.to_string())
+                || regex.is_match(&format!("{}:{}", name.namespace(), name.qualifier()))
+        })
     }
 
     fn tables_where(
@@ -130,13 +138,20 @@ impl Handler {
         table: TTableDescriptor,
         split_keys: Option<List<Bytes>>,
     ) -> Answer<()> {
-        let table = schema::table(&table)?;
         let split_keys = split_keys.unwrap_or_default().0;
+        self.hold_table(&table, split_keys.len())?;
+        let table = schema::table(&table)?;
         self.store.admin().create_table_with_splits(&table, &split_keys).map_err(Fault::of_master)
     }
 
+    /// Charges the memory for carrying out a request that describes a table.
+    fn hold_table(&self, table: &TTableDescriptor, split_keys: usize) -> Answer<()> {
+        let families = table.columns.as_ref().map_or(0, |columns| columns.0.len());
+        Fault::unless_held(self.allowance.try_hold_table(families, split_keys))
+    }
+
     pub(super) fn delete_table(&self, table: TTableName) -> Answer<()> {
-        self.store.admin().drop_table(schema::table_name(&table)?).map_err(Fault::of_master)
+        self.store.admin().delete_table(schema::table_name(&table)?).map_err(Fault::of_master)
     }
 
     pub(super) fn truncate_table(&self, table: TTableName, preserve: bool) -> Answer<()> {
@@ -220,6 +235,7 @@ impl Handler {
     }
 
     pub(super) fn modify_table(&self, table: TTableDescriptor) -> Answer<()> {
+        self.hold_table(&table, 0)?;
         // The new attributes are those of the request, and no others.
         let descriptor = schema::table(&table)?;
         let families = descriptor.families().cloned();
@@ -243,7 +259,7 @@ impl Handler {
     }
 
     pub(super) fn delete_namespace(&self, name: String) -> Answer<()> {
-        self.store.admin().drop_namespace(&name).map_err(Fault::of_master)
+        self.store.admin().delete_namespace(&name).map_err(Fault::of_master)
     }
 
     pub(super) fn namespace(&self, name: String) -> Answer<TNamespaceDescriptor> {

@@ -193,13 +193,19 @@ fn of_rows(simple: &str, bytes: &Bytes) -> Result<Option<Filter>> {
 }
 
 /// Masks are sent raw (0 fixed, 1 free) or as Java has prepared them: fixed is 0xff, and free is 2,
-/// or 0 from older clients.
+/// or 0 from the oldest clients. Clients 1.4 to 2.3 send 2 without saying so. As HBase does, a mask
+/// that is not prepared is prepared here, and then all bytes but their last two bits count
+/// (`FuzzyRowFilter.preprocessMask`, `idempotentMaskShift`).
 fn fuzzy_row(message: pb::FuzzyRowFilter) -> Result<Filter> {
-    let free = if message.is_mask_v2.unwrap_or(false) { 2 } else { 0 };
+    let free: u8 = if message.is_mask_v2.unwrap_or(false) { 2 } else { 0 };
     let keys = message.fuzzy_keys_data.into_iter().map(|pair| {
         let is_prepared = pair.mask.iter().all(|byte| *byte == 0xff || *byte == free);
-        let is_free =
-            |byte: u8| byte == if is_prepared { free } else { 1 } || (byte == 2 && free == 2);
+        let prepared = |byte: u8| match byte {
+            0 if !is_prepared => 0xff,
+            1 if !is_prepared => free,
+            other => other,
+        };
+        let is_free = |byte: u8| prepared(byte) >> 2 == 0;
         let mask = pair.mask.iter().map(|byte| u8::from(is_free(*byte))).collect();
         FuzzyKey { key: pair.key.to_vec(), mask }
     });
@@ -267,8 +273,13 @@ mod tests {
 
     #[test]
     fn masks_come_in_three_kinds() {
-        let kinds: [(&[u8], Option<bool>); 3] =
-            [(&[0xff, 0], None), (&[0xff, 2], Some(true)), (&[0, 1], None)];
+        let kinds: [(&[u8], Option<bool>); 5] = [
+            (&[0xff, 0], None),
+            (&[0xff, 2], Some(true)),
+            (&[0, 1], None),
+            (&[0xff, 2], None),
+            (&[0, 2], None),
+        ];
         for (mask, is_mask_v2) in kinds {
             let pair = pb::BytesBytesPairOfFuzzyRow {
                 key: b"ab".to_vec().into(),

@@ -7,13 +7,18 @@ use super::read_message::TIMELINE;
 use super::{attribute, filter, natural, time_range};
 use crate::pb;
 
+/// A number that Java reads as a negative one asks for none.
+fn versions(number: Option<u32>) -> u32 {
+    number.map_or(1, |number| natural(Some(number)).unwrap_or(0))
+}
+
 /// The get in a message.
 ///
 /// # Errors
 /// As [`filter()`] and [`time_range`]; those of [`Get::check`].
 pub fn get(message: &pb::Get) -> Result<Get> {
     let mut get = Get::new(&message.row)
-        .with_versions(message.max_versions.map_or(1, |max| max as i32))
+        .with_versions(versions(message.max_versions))
         .with_consistency(consistency(message.consistency));
     for column in &message.column {
         if column.qualifier.is_empty() {
@@ -70,9 +75,9 @@ pub fn scan(message: &pb::Scan) -> Result<(Scan, ScanSettings)> {
         .with_start_bound(hblite_model::row_bound(&start, includes_start))
         .with_stop_bound(hblite_model::row_bound(&stop, includes_stop))
         .with_reversed(message.reversed.unwrap_or(false))
-        .with_versions(message.max_versions.map_or(1, |max| max as i32))
+        .with_versions(versions(message.max_versions))
         .with_raw(attribute(&message.attribute, "_raw_").is_some_and(is_true))
-        .with_batch(natural(message.batch_size).unwrap_or(0) as usize)
+        .with_batch(natural(message.batch_size).unwrap_or(0))
         .with_family_offset(natural(message.store_offset).unwrap_or(0))
         .with_families_on_demand(message.load_column_families_on_demand.unwrap_or(true))
         .with_cache_blocks(message.cache_blocks.unwrap_or(true))

@@ -2,6 +2,7 @@
 //! same time. A client of another kind connects to the fork's `ports()`.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use hblite::{ClockMode, ColumnFamilyDescriptor, Result, TableDescriptor};
 use hblite_server::TestServer;
@@ -12,7 +13,8 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// Starts the server and prepares what every test begins with.
 fn prepare() -> Result<TestServer> {
     let server = TestServer::start()?;
-    let family = ColumnFamilyDescriptor::new("o").with_time_to_live(24 * 60 * 60);
+    let day = Duration::from_secs(24 * 60 * 60);
+    let family = ColumnFamilyDescriptor::new("o").with_time_to_live(day);
     let table = TableDescriptor::new("orders".parse()?).with_family(family);
     server.connection().admin().create_table(&table)?;
     Orders::open(server.connection())?.place("1", "lamp")?;

@@ -126,10 +126,33 @@ class Server:
     @property
     def thrift_port(self) -> int:
         """The port for happybase."""
-        port = self._ports.get("thrift_port")
+        return self._gateway_port("thrift")
+
+    @property
+    def thrift2_port(self) -> int:
+        """The port of Thrift 2."""
+        return self._gateway_port("thrift2")
+
+    @property
+    def rest_port(self) -> int:
+        """The port of the REST gateway."""
+        return self._gateway_port("rest")
+
+    def _gateway_port(self, name: str) -> int:
+        port = self._ports.get(f"{name}_port")
         if port is None:
-            raise HBliteError("this server has no Thrift port: start it with --thrift-port 0")
+            raise HBliteError(
+                f"this server has no port for {name}: start it with --{name}-port 0"
+            )
         return port
+
+    @property
+    def console_url(self) -> str:
+        """The console's address for a browser, with the token that lets it make changes."""
+        url = self._ports.get("console_url")
+        if url is None:
+            raise HBliteError("this server has no console: forks and --no-http have none")
+        return url
 
     @property
     def zookeeper(self) -> str:

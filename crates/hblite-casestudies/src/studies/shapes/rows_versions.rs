@@ -211,12 +211,12 @@ impl Session for VersionsSession {
                 _ => {}
             }
         }
-        let versions = query.row_limit().and_then(|limit| i32::try_from(limit).ok());
+        let versions = query.row_limit().and_then(|limit| u32::try_from(limit).ok());
         let versions = versions.filter(|_| *query.order() == Order::Descending("ts".to_owned()));
-        let versions = versions.unwrap_or(i32::MAX);
+        let versions = versions.unwrap_or(VERSIONS_MAX);
         let range = TimeRange::new(from, to)?;
         let options = match versions {
-            i32::MAX => format!("all versions in [{from}, {to})"),
+            VERSIONS_MAX => format!("all versions in [{from}, {to})"),
             versions => format!("{versions} versions in [{from}, {to})"),
         };
         let mut found = Vec::new();

@@ -173,7 +173,7 @@ fn candidates(
     let region_server = (REGION_SERVER, &settings.region_server_principal);
     let templates = match service {
         Service::Client | Service::Admin => vec![region_server],
-        Service::Master => vec![master],
+        Service::Master | Service::Hbck => vec![master],
         Service::Registry => vec![master, region_server],
     };
     let mut found: Vec<Parties> = Vec::new();

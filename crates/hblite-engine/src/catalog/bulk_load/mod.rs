@@ -168,7 +168,7 @@ impl Procedures<'_> {
         request: &BulkLoadRequest,
         report: &mut BulkLoadReport,
     ) -> Result<()> {
-        let files_max = request.options.files_per_region_and_family_max;
+        let files_max = request.options.files_per_region_and_family_max as usize;
         let mut served = BTreeSet::new();
         let mut round = 0;
         while !staged.is_empty() {

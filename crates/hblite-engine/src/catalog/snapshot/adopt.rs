@@ -22,6 +22,7 @@ use hblite_model::{Error, ErrorKind, RegionInfo, Result};
 use super::archive;
 use super::data_manifest::{DataManifest, ListedFile, ListedRegion, place};
 use super::new_files::NewFiles;
+use super::removal::finish_removals;
 use super::stored::{StoredDescription, StoredSnapshot, read_description};
 use crate::catalog::descriptor_file::{self, Safety};
 use crate::catalog::{orphans, region_info_file};
@@ -44,11 +45,12 @@ const REMEDY: &str = "restore the file from a backup, or delete the snapshot";
 /// # Errors
 /// `Io`.
 pub(crate) fn settle_all(context: &EngineContext) -> Result<()> {
+    let (fs, layout) = (&context.env.fs, &context.layout);
+    context.note_if_left(&layout.snapshots_dir(), finish_removals(fs.as_ref(), layout));
     if context.options.is_read_only {
         return Ok(());
     }
-    let (fs, layout) = (&context.env.fs, &context.layout);
-    archive::settle(fs.as_ref(), layout)?;
+    context.note_if_left(&layout.archive_dir(), archive::settle(fs.as_ref(), layout));
     for name in orphans::directories(fs.as_ref(), &layout.snapshots_dir())? {
         let dir = layout.snapshot_dir(&name);
         let Err(error) = settle_one(fs, layout, &dir, &name) else { continue };

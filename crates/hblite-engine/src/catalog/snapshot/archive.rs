@@ -118,24 +118,32 @@ fn own_manifest(fs: &dyn FileSystem, dir: &Path) -> Option<DataManifest> {
     lists.find(|(_, seal)| *seal == Seal::Verified).map(|(manifest, _)| manifest)
 }
 
-/// Files of the snapshot in `dir` that HBase finds neither in the archive nor in their regions, as
-/// paths in the archive. None if it has no list.
+/// Paths in the archive of the files of the snapshot in `dir`: those that exist, and those that
+/// HBase finds neither there nor in their regions. None if it has no list.
 ///
 /// # Errors
 /// `Io`; `CorruptHFile` for a list that cannot be read.
-pub(crate) fn lost_files(fs: &dyn FileSystem, layout: &Layout, dir: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn archived_files(
+    fs: &dyn FileSystem,
+    layout: &Layout,
+    dir: &Path,
+) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let table = read_description(fs, dir, None)?.description.table;
-    let Some((manifest, _)) = DataManifest::read(fs, dir, &table)? else { return Ok(Vec::new()) };
-    let mut lost = Vec::new();
+    let (mut there, mut lost) = (Vec::new(), Vec::new());
+    let Some((manifest, _)) = DataManifest::read(fs, dir, &table)? else {
+        return Ok((there, lost));
+    };
     for place in manifest.places(layout) {
         let archived = layout.archived_file(&place);
         let is_there =
             |path: &Path| fs.exists(path).map_err(|e| Error::io("cannot look for", path, e));
-        if !is_there(&place)? && !is_there(&archived)? {
+        if is_there(&archived)? {
+            there.push(archived);
+        } else if !is_there(&place)? {
             lost.push(archived);
         }
     }
-    Ok(lost)
+    Ok((there, lost))
 }
 
 /// The paths of all files that a snapshot lists.

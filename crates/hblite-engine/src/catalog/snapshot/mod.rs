@@ -21,32 +21,34 @@
 //! is opened, a snapshot that HBase took gets these files, and a snapshot of an earlier hblite gets
 //! what HBase reads, so both can use every snapshot.
 //!
-//! - `take` creates a snapshot, `stored` reads one, `restore` makes a table from one
+//! - `take` creates a snapshot, `stored` reads one, `restore` makes a table from one, `removal`
+//!   removes one
 //! - `transfer` copies one from directory to directory
 //! - `data_manifest` is HBase's list, `archive` has the names, `adopt` is what an open does
+//! - `named` is how a missing snapshot is noticed
 //!
 //! Threads: any; as procedures. Source: HBase's `SnapshotManager`.
 
 mod adopt;
 mod archive;
 mod data_manifest;
+mod named;
 mod new_files;
+mod removal;
 mod restore;
 mod stored;
 mod take;
 mod transfer;
 
-use std::path::Path;
-
 use hblite_model::SnapshotDescription;
-use hblite_model::{Error, Exception, Result};
+use hblite_model::{Error, Exception, Result, Switch};
 
 use super::Procedures;
-use crate::files::sync_dir;
-use crate::layout::{Shape, foreign_entry};
 
 pub(crate) use self::adopt::{files_of_hbase, settle_all};
-pub(crate) use self::archive::lost_files;
+pub(crate) use self::archive::archived_files;
+pub(crate) use self::named::{LOST, Named, check, lost, named};
+pub(crate) use self::removal::half_removed;
 pub(crate) use self::restore::settle;
 pub(crate) use self::stored::StoredSnapshot;
 use self::stored::snapshots;
@@ -85,7 +87,8 @@ impl Procedures<'_> {
     /// # Errors
     /// `Io`.
     pub(crate) fn remove_expired_snapshots(&self) -> Result<()> {
-        if self.context.is_read_only() {
+        let is_on = self.context.switches.is_on(Switch::SnapshotCleanup);
+        if self.context.is_read_only() || !is_on {
             return Ok(());
         }
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
@@ -132,38 +135,6 @@ impl Procedures<'_> {
         let dir = self.context.layout.snapshot_dir(name);
         let exists = self.context.env.fs.exists(&dir);
         exists.map_err(|error| Error::io("cannot look for", &dir, error))
-    }
-
-    /// Durable on return. A snapshot that contains foreign files is set aside.
-    fn remove_snapshot(&self, name: &str) -> Result<()> {
-        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        let (dir, working) = (layout.snapshot_dir(name), layout.snapshot_working_dir(name));
-        let foreign = foreign_entry(fs, &dir, Shape::Snapshot);
-        if let Some(path) = foreign.map_err(|error| Error::io("cannot list", &dir, error))? {
-            let moved = layout.set_aside(fs, &dir)?;
-            self.context.note_moved(&dir, moved.as_deref(), &path);
-            return Ok(());
-        }
-        self.remove_working(&working)?;
-        let working_dir = layout.snapshots_working_dir();
-        fs.create_dir_all(&working_dir)
-            .map_err(|error| Error::io("cannot create directory", &working_dir, error))?;
-        // In one step, so that no half of it is mistaken for a snapshot.
-        fs.rename(&dir, &working).map_err(|error| Error::io("cannot remove", &dir, error))?;
-        sync_dir(fs, &working_dir)?;
-        sync_dir(fs, &layout.snapshots_dir())?;
-        // The next open removes what cannot be removed now.
-        let _ = self.remove_working(&working);
-        Ok(())
-    }
-
-    /// Removes a snapshot's working directory, after the links in the archive that only it has.
-    fn remove_working(&self, working: &Path) -> Result<()> {
-        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        archive::unlink_all(fs, layout, working)?;
-        let retired = layout.remove_in_place(fs, working)?;
-        self.context.note_retired(working, &retired);
-        Ok(())
     }
 }
 

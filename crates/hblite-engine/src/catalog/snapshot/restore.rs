@@ -178,7 +178,8 @@ impl Procedures<'_> {
                 meta::put_closed_region(&row.info, id, timestamp),
             ]
         });
-        self.meta.write(&deletes.chain(puts).collect::<Vec<_>>())?;
+        let manifests = meta::put_manifests(&rows, timestamp);
+        self.meta.write(&deletes.chain(puts).chain(manifests).collect::<Vec<_>>())?;
         self.claim(&rows);
         if let Err(error) = finish_restore(fs, &dir, &pending, &descriptor) {
             // The next open completes it; an alter before that would be lost.
@@ -321,7 +322,8 @@ fn named(table: &TableDescriptor, name: &TableName) -> TableDescriptor {
 fn new_rows(snapshot: &StoredSnapshot, table: &TableName, id: i64) -> Vec<RegionRow> {
     let id = u64::try_from(id).unwrap_or(0);
     let region = |info: &RegionInfo| {
-        RegionRow::new(RegionInfo::new(table.clone(), info.start_key(), info.end_key(), id), 1)
+        let info = RegionInfo::new(table.clone(), info.start_key(), info.end_key(), id);
+        RegionRow::new(info, 1).with_new_manifest()
     };
     snapshot.regions.iter().map(|(info, _)| region(info)).collect()
 }

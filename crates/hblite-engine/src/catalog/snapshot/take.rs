@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use hblite_env::FileSystem;
 use hblite_model::{Error, Exception, Result, TableDescriptor, TableName, TableState};
@@ -88,9 +89,8 @@ impl Procedures<'_> {
             table: entry.descriptor.name().clone(),
             created_at_ms: self.context.env.clock.now_millis(),
             kind,
-            // In HBase, 0 means never.
-            time_to_live_s: options.time_to_live_s.filter(|seconds| *seconds > 0),
-            max_file_size: options.max_file_size,
+            time_to_live: options.time_to_live_seconds().map(Duration::from_secs),
+            max_file_size_bytes: options.max_file_size_bytes,
         };
         let descriptor_dir = working.join(TABLE_DESCRIPTOR_DIR);
         snapshot.files.make_dir(&descriptor_dir)?;
@@ -122,7 +122,10 @@ impl Procedures<'_> {
         let dir = layout.snapshot_dir(name);
         layout.make_durable(fs, &layout.snapshots_dir())?;
         fs.rename(working, &dir).map_err(|error| Error::io("cannot rename", working, error))?;
-        let Err(error) = sync_dir(fs, &layout.snapshots_dir()) else { return Ok(()) };
+        let placed = sync_dir(fs, &layout.snapshots_dir()).and_then(|()| self.name_snapshot(name));
+        let Err(error) = placed else { return Ok(()) };
+        // If it may have been named, the next open shows whether it exists.
+        self.meta.check()?;
         // After a power cut it may exist or not; until then it does not.
         let _ = fs.rename(&dir, working);
         layout.remove_in_place(fs, &dir)?;
@@ -133,7 +136,7 @@ impl Procedures<'_> {
 /// The settings that a snapshot has for its table.
 fn settings(table: &TableDescriptor, options: &SnapshotOptions) -> Result<TableDescriptor> {
     let mut table = table.clone();
-    if let Some(size) = options.max_file_size {
+    if let Some(size) = options.max_file_size_bytes {
         table.set_attribute("MAX_FILESIZE", &size.to_string())?;
     }
     Ok(table)

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite_env::{CrashFileSystem, FileSystem, StdFileSystem};
-use hblite_model::{Durability, Put, Result};
+use hblite_model::{Durability, NamespaceDescriptor, Put, Result};
 
 use super::{DIR, has, name, open, rows, table};
 use crate::Engine;
@@ -84,6 +84,35 @@ fn a_new_store_opens_after_any_cut() {
         drop(engine);
         assert_eq!(open(left).unwrap().store_id(), id, "{place}");
     });
+}
+
+/// The power is cut at every operation of the first open, and again of the second.
+#[test]
+fn a_store_opens_after_one_cut_open_after_another() {
+    let write = |fs: Arc<dyn FileSystem>, name: &str| {
+        let engine = open(&fs)?;
+        let done = engine.procedures().create_namespace(&NamespaceDescriptor::new(name));
+        engine.abandon();
+        done
+    };
+    let second = |fs: Arc<dyn FileSystem>| write(fs, "second");
+    for operations in 0.. {
+        let fs = CrashFileSystem::new();
+        fs.power_off_after(operations);
+        let is_done = write(Arc::new(fs.clone()), "first").is_ok();
+        let first = || fs.after_power_cut(0);
+        cut_everywhere(1, first, second, |left, is_second_done, place| {
+            let place = format!("{operations} operations, then {place}");
+            let engine = open(left).unwrap_or_else(|error| panic!("{place}: {error}"));
+            let namespaces = engine.catalog().namespaces();
+            let has = |name| namespaces.iter().any(|each| each.name == name);
+            assert!(has("first") || !is_done, "{place}");
+            assert!(has("second") || !is_second_done, "{place}");
+        });
+        if is_done {
+            return;
+        }
+    }
 }
 
 #[test]

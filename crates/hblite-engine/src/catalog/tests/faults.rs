@@ -159,7 +159,7 @@ fn a_change_whose_commit_could_not_be_written_can_be_repeated() {
         let inner: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
         let fs = FaultFileSystem::new(Arc::clone(&inner));
         let engine = open(&(Arc::new(fs.clone()) as Arc<dyn FileSystem>)).unwrap();
-        fs.inject(Fault::on(operation).in_path("WALs"));
+        fs.inject(Fault::on(operation).in_path("WALs/"));
         let error = engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap_err();
         assert_eq!(error.kind(), hblite_model::ErrorKind::Busy, "{error}");
         assert!(!engine.catalog().table_exists(&name("t")));

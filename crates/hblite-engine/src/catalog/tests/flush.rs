@@ -388,8 +388,8 @@ fn a_reader_misses_no_row_when_a_flush_comes_between() {
     let read_point = || read_points.borrow_mut().pop().unwrap();
     let (scan, comparator) = (Scan::new(), CellComparator::Default);
     let gate = FileGate::default();
-    let sources = ScanSources { stores: region.stores(), gate: &gate };
-    let scanner = RegionScanner::open(sources, &scan, comparator, read_point, 0, 0);
+    let sources = ScanSources { stores: region.stores(), gate: &gate, dead_rows: None };
+    let scanner = RegionScanner::open(sources, &scan, comparator, (read_point, 0), 0, None);
     let mut cells = CellBuffer::new();
     scanner.unwrap().next_row(&mut cells).unwrap();
     assert_eq!(cells.len(), 1);

@@ -4,7 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hblite_env::{Clock, Env, FileSystem, ManualClock, MemFileSystem};
+use hblite_env::{
+    Clock, Env, Fault, FaultFileSystem, FileSystem, ManualClock, MemFileSystem, Operation, Random,
+    SeededRandom,
+};
 use hblite_model::{
     ColumnFamilyDescriptor, CompactRequest, CompactionKind, Delete, FlushRequest, KeepDeletedCells,
     Mutation, Put, RowResult, Scan, TableDescriptor,
@@ -79,6 +82,19 @@ fn a_policy_and_a_switch_decide() {
 }
 
 #[test]
+fn rows_with_a_common_prefix_stay_in_one_region() {
+    let engine = engine();
+    let mut prefixes = table("t", &["f"]);
+    let policy = "org.apache.hadoop.hbase.regionserver.KeyPrefixRegionSplitPolicy";
+    prefixes.set_attribute("SPLIT_POLICY", policy).unwrap();
+    prefixes.set_attribute("KeyPrefixRegionSplitPolicy.prefix_length", "3").unwrap();
+    engine.procedures().create_table(&prefixes, &[]).unwrap();
+    fill(&engine, 0, 250);
+    assert_eq!(split_round(&engine), 1);
+    assert_eq!(starts(&engine, "t"), ["", "001"]);
+}
+
+#[test]
 fn one_row_is_never_split() {
     let engine = engine();
     engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
@@ -115,7 +131,8 @@ fn stores_are_compacted_when_their_time_has_come() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let env = Env { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..env(fs) };
     let engine = Engine::open(env, Path::new(DIR), options()).unwrap();
-    let short_lived = ColumnFamilyDescriptor::new("f").with_time_to_live(20 * 24 * 60 * 60);
+    let days = Duration::from_secs(20 * 24 * 60 * 60);
+    let short_lived = ColumnFamilyDescriptor::new("f").with_time_to_live(days);
     let table = TableDescriptor::new(name("t")).with_family(short_lived);
     engine.procedures().create_table(&table, &[]).unwrap();
     let regions = engine.catalog().all_regions();
@@ -185,7 +202,7 @@ fn a_store_with_many_delete_markers_is_compacted_once() {
     }
 }
 
-fn file_count(engine: &Arc<Engine>, table: &str) -> usize {
+fn file_count(engine: &Arc<Engine>, table: &str) -> u64 {
     let regions = engine.status().unwrap().regions;
     regions
         .iter()
@@ -301,7 +318,7 @@ fn the_flush_of_a_region_has_it_compacted_and_that_of_a_table_does_not() {
         FlushRequest::region(infos[0].encoded_name())
     };
     // The compactor takes requests in order: when this one is done, earlier ones are.
-    let has_at_most = |table: &str, files: usize| {
+    let has_at_most = |table: &str, files: u64| {
         let until = Instant::now() + Duration::from_secs(60);
         while file_count(&engine, table) > files {
             assert!(Instant::now() < until, "{table} has {} files", file_count(&engine, table));
@@ -332,4 +349,114 @@ fn the_flush_of_a_region_has_it_compacted_and_that_of_a_table_does_not() {
         flush("t", &row.to_string(), FlushRequest::table(name("t")));
     }
     has_at_most("t", 2);
+}
+
+/// The number of cells in files, after waiting until it is `wanted`.
+#[track_caller]
+fn await_cells(engine: &Arc<Engine>, wanted: u64) {
+    let cells = || -> u64 {
+        let regions = engine.catalog().all_regions();
+        let of_table = regions.iter().filter(|region| *region.info().table() == name("t"));
+        let stores = of_table.flat_map(|region| region.stores().iter().map(|store| store.files()));
+        stores.map(|files| files.iter().map(|file| file.reader().entries()).sum::<u64>()).sum()
+    };
+    let until = Instant::now() + Duration::from_secs(60);
+    while cells() != wanted {
+        assert!(Instant::now() < until, "{} cells", cells());
+        std::thread::yield_now();
+    }
+}
+
+/// Files count, not who wrote them: the flush of a table, or a process that has ended.
+#[test]
+fn delete_markers_and_expired_files_go_whatever_left_them() {
+    let clock = Arc::new(ManualClock::new(1_700_000_000_000));
+    let disk = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
+    // A process that used the names of another one's files again would seem to have replaced them.
+    let names = Arc::new(SeededRandom::new(7));
+    let open = |is_compaction_enabled| {
+        let env = Env {
+            fs: Arc::new(disk.clone()),
+            clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            random: Arc::clone(&names) as Arc<dyn Random>,
+        };
+        let options = EngineOptions { is_compaction_enabled, ..EngineOptions::default() };
+        Engine::open(env, Path::new(DIR), options).unwrap()
+    };
+    let engine = open(true);
+    let family = ColumnFamilyDescriptor::new("f").with_time_to_live(Duration::from_secs(100));
+    let table = TableDescriptor::new(name("t")).with_family(family);
+    engine.procedures().create_table(&table, &[]).unwrap();
+    let write = |engine: &Arc<Engine>, is_delete: bool| {
+        let row = |row: usize| format!("{row:05}");
+        let mutation = |at| match is_delete {
+            true => Delete::new(row(at)).as_mutation().clone(),
+            false => Put::new(row(at)).add("f", "q", "v").as_mutation().clone(),
+        };
+        let mutations: Vec<Mutation> = (0..12_000).map(mutation).collect();
+        let mutations = mutations.iter().collect::<Vec<_>>();
+        engine.table(name("t")).mutate_all(&mutations).unwrap();
+        clock.advance(1);
+    };
+    write(&engine, false);
+    engine.flush(name("t")).unwrap();
+    write(&engine, true);
+    engine.flush(name("t")).unwrap();
+    await_cells(&engine, 0);
+    engine.close().unwrap();
+
+    let engine = open(false);
+    write(&engine, false);
+    engine.flush(name("t")).unwrap();
+    write(&engine, true);
+    engine.close().unwrap();
+    let engine = open(true);
+    engine.look_for_due_work();
+    await_cells(&engine, 0);
+
+    for _ in 0..2 {
+        write(&engine, false);
+        engine.flush(name("t")).unwrap();
+    }
+    engine.close().unwrap();
+    clock.advance(99_999);
+    let engine = open(true);
+    engine.look_for_due_work();
+    // The newer one is not old enough.
+    await_cells(&engine, 12_000);
+    engine.close().unwrap();
+    clock.advance(60_000);
+
+    // No one reads them.
+    let engine = open(false);
+    let regions = engine.catalog().all_regions();
+    let region = regions.iter().find(|region| *region.info().table() == name("t")).unwrap();
+    for file in region.stores()[0].files().iter() {
+        for operation in [Operation::Open, Operation::Read] {
+            disk.inject(Fault::on(operation).in_path(file.name()).forever());
+        }
+    }
+    assert!(region.compact(CompactionTrigger::Background).unwrap());
+    await_cells(&engine, 0);
+    assert!(!region.compact(CompactionTrigger::Background).unwrap(), "nothing is left to do");
+}
+
+#[test]
+fn an_expired_file_stays_where_versions_are_kept() {
+    let clock = Arc::new(ManualClock::new(1_700_000_000_000));
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let env = Env { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..env(fs) };
+    let engine = Engine::open(env, Path::new(DIR), options()).unwrap();
+    let family = ColumnFamilyDescriptor::new("f")
+        .with_time_to_live(Duration::from_secs(10))
+        .with_min_versions(1);
+    let table = TableDescriptor::new(name("t")).with_family(family);
+    engine.procedures().create_table(&table, &[]).unwrap();
+    super::put(&engine, "t", "a").unwrap();
+    engine.flush(name("t")).unwrap();
+    clock.advance(60_000);
+    let regions = engine.catalog().all_regions();
+    let region = regions.iter().find(|region| *region.info().table() == name("t")).unwrap();
+    assert!(!region.compact(CompactionTrigger::Background).unwrap());
+    assert_eq!(rows(&engine, "t").unwrap(), ["a"]);
 }

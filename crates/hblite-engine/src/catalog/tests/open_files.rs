@@ -100,7 +100,7 @@ fn snapshots_are_restored_and_deleted() {
     });
 }
 
-/// The rename of its directory is the commit, so it cannot be done file by file.
+/// Its directory cannot be renamed, nor its files removed, one by one or at once.
 #[test]
 fn a_region_whose_files_are_open_is_not_truncated() {
     check("truncate a region", |engine| {

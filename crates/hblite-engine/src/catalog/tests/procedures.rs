@@ -418,7 +418,8 @@ fn a_parent_that_names_no_daughters_stays_while_it_is_read() {
     let parent = engine.catalog().region_infos(&t).remove(0);
     engine.procedures().split_table(&t, Some(b"m")).unwrap();
     let timestamp = engine.catalog().meta.next_timestamp().unwrap();
-    let delete = Delete::at(parent.region_name(), timestamp).columns("info", "splitA");
+    let delete =
+        Delete::new(parent.region_name()).with_timestamp(timestamp).columns("info", "splitA");
     engine.catalog().meta.write(&[delete.columns("info", "splitB").into()]).unwrap();
     engine.close().unwrap();
     drop(engine);

@@ -178,7 +178,7 @@ fn holes_and_overlaps() {
     let table_dir = layout().table_dir(&name("t"));
     let hole = with_meta(&|engine| {
         let region = engine.catalog().region_infos(&name("t")).remove(0);
-        let delete = Delete::at(region.region_name(), i64::MAX - 1).family("info");
+        let delete = Delete::new(region.region_name()).with_timestamp(i64::MAX - 1).family("info");
         engine.table(TableName::meta()).mutate(delete.as_mutation()).unwrap();
     });
     let report = hole.check();

@@ -134,14 +134,15 @@ fn salvage_continues_without_what_is_lost() {
 }
 
 #[test]
-fn a_manifest_that_is_missing_is_rebuilt_and_a_damaged_one_is_refused() {
+fn a_missing_or_damaged_manifest_is_refused_and_salvage_rebuilds_it() {
     let store = twins();
     let all = rows(&store).unwrap();
     let path = store.files(MANIFEST_FILE).remove(0);
     let missing = copy_with(&store, |copy| copy.fs.remove_file(&path).unwrap());
-    assert_eq!(rows(&missing).unwrap(), all);
+    assert_refused(&missing, &path);
+    let (found, notes) = salvaged(&missing);
+    assert_eq!((found, notes.len()), (all, 1));
     assert_clean(&missing);
-    let missing = missing.with(|_| {});
     assert!(missing.fs.exists(&path).unwrap());
 
     let damaged = copy_with(&store, |copy| copy.change(&path, |content| content[9] ^= 4));

@@ -1,5 +1,7 @@
 //! Damage to small files: an error or all data, and a check says so.
 
+use std::time::Duration;
+
 use super::*;
 use crate::sealed;
 use hblite_model::{Error, Scan};
@@ -136,7 +138,8 @@ fn a_damaged_description_removes_no_snapshot() {
 fn a_description_that_is_cut_off_changes_no_snapshot() {
     let store = TestStore::new().with(|engine| {
         with_files(engine);
-        let options = hblite_model::SnapshotOptions::default().with_time_to_live_s(100);
+        let options =
+            hblite_model::SnapshotOptions::default().with_time_to_live(Duration::from_secs(100));
         engine.procedures().snapshot("s", &name("t"), &options).unwrap();
     });
     let path = store.files("/.hbase-snapshot/s/.snapshotinfo").remove(0);

@@ -63,7 +63,7 @@ fn a_new_store_has_id_version_and_marker() {
     assert_eq!(env.fs.read(&layout.version_file()).unwrap(), b"PBUF\x0a\x018");
     let content = env.fs.read(&layout.cluster_id_file()).unwrap();
     assert_eq!(content, format!("PBUF\x0a\x24{id}").as_bytes());
-    let marker = Marker { store_id: id, catalog_has_files: false };
+    let marker = Marker::new(id);
     assert_eq!(
         recognize(env.fs.as_ref(), &layout, Tolerance::default()).unwrap(),
         Place::Store(marker)
@@ -134,7 +134,7 @@ fn an_interrupted_first_open_is_repeated() {
             let now = enter(&env, &layout).unwrap();
             assert!(id.is_none_or(|id| id == now), "{operations}");
             assert!(marker.is_none_or(|marker| marker.store_id == now), "{operations}");
-            let marker = Marker { store_id: now, catalog_has_files: false };
+            let marker = Marker::new(now);
             assert_eq!(
                 recognize(&after, &layout, Tolerance::default()).unwrap(),
                 Place::Store(marker)

@@ -107,14 +107,14 @@ fn directories_of_others_are_refused_by_what_they_hold() {
 fn a_store_is_known_by_three_files() {
     let (fs, id) = store();
     with_table(&fs);
-    let marker = Marker { store_id: id, catalog_has_files: false };
+    let marker = Marker::new(id);
     assert_eq!(look(&fs).unwrap(), Place::Store(marker));
     for name in ["hbase.id", "hbase.version"] {
         let (fs, id) = store();
         with_table(&fs);
         remove(&fs, name);
         assert!(refusal(&fs).contains(&format!("and lacks {name}.")), "{}", refusal(&fs));
-        let marker = Marker { store_id: id, catalog_has_files: false };
+        let marker = Marker::new(id);
         assert_eq!(look_with(&fs, true).unwrap(), Place::Store(marker));
     }
     let (fs, _) = store();
@@ -147,7 +147,7 @@ fn damaged_files_of_a_store_are_named_and_salvage_does_without_one() {
         assert_eq!(look_with(&fs, true).unwrap().require_store(Path::new(DIR)).unwrap(), id);
         let layout = Layout::new(Path::new(DIR)).with_store_id(id);
         layout.prepare(&fs, look_with(&fs, true).unwrap()).unwrap();
-        let marker = Marker { store_id: id, catalog_has_files: false };
+        let marker = Marker::new(id);
         assert_eq!(look(&fs).unwrap(), Place::Store(marker), "{name}");
     }
 }
@@ -195,4 +195,25 @@ fn a_root_directory_of_hbase_is_refused_as_such() {
     write(&fs, "MasterData/WALs/x", b"");
     write(&fs, "data/hbase/namespace/0123456789abcdef0123456789abcdef/.regioninfo", b"");
     assert!(refusal(&fs).contains("root directory of an Apache HBase cluster"), "{}", refusal(&fs));
+}
+
+/// What systems put into a directory does not count, and stays.
+#[test]
+fn a_new_volume_is_free() {
+    let env = Env::in_memory();
+    let layout = Layout::new(Path::new("/d"));
+    env.fs.create_dir_all(Path::new("/d/lost+found")).unwrap();
+    for file in [".DS_Store", ".gitkeep", ".gitignore"] {
+        env.fs.create(&Path::new("/d").join(file)).unwrap();
+    }
+    let id = enter(&env, &layout).unwrap();
+    let found = recognize(env.fs.as_ref(), &layout, Tolerance::default()).unwrap();
+    assert!(matches!(found, Place::Store(marker) if marker.store_id == id));
+    assert!(env.fs.exists(Path::new("/d/lost+found")).unwrap());
+    // A file of this name is none of a file system.
+    env.fs.create_dir_all(Path::new("/e")).unwrap();
+    env.fs.create(Path::new("/e/lost+found")).unwrap();
+    let refused = recognize(env.fs.as_ref(), &Layout::new(Path::new("/e")), Tolerance::default());
+    let message = refused.unwrap_err().message().to_owned();
+    assert!(message.contains("such as /e/hblite-data"), "{message}");
 }

@@ -8,12 +8,13 @@
 //! ```
 //!
 //! Chunks begin with [`CHUNK_SIZE_MIN`] bytes or less, so that an idle region costs little. They
-//! grow with the arena up to [`CHUNK_SIZE_MAX`]: beyond four times the first one, a new one adds
-//! at most a quarter, so that the memory of many regions is not charged for bytes that no cell
-//! uses. A chunk holds at least four of the cells it was allocated for, which bounds the waste at
-//! its end to a quarter; larger cells get a chunk of their own. Chunks of [`CHUNK_SIZE_MAX`] go
-//! from one arena to the next through a [`ChunkPool`]. Such chunks are mapped, not allocated: the
-//! allocator keeps freed memory, so an idle process would hold what a load took.
+//! grow with the arena up to [`CHUNK_SIZE_MAX`]: beyond four times the first one, a new one adds at
+//! most a quarter, so that the memory of many regions is not charged for bytes that no cell uses. A
+//! chunk holds at least four of the cells it was allocated for, which bounds the waste at its end
+//! to a quarter; larger cells get a chunk of their own. Chunks of [`CHUNK_SIZE_MAX`] go from one
+//! arena to the next through a [`ChunkPool`]. Such chunks are mapped, not allocated, because an
+//! allocator keeps freed memory: after a load, an idle process would still hold what the load
+//! needed.
 //!
 //! Invariants:
 //! 1. A chunk neither moves nor is freed or used again before its arena is dropped.

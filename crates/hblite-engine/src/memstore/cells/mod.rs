@@ -1,16 +1,13 @@
 //! Sorted cells in memory: a growing skip list, or the sorted array built from it.
 //!
-//! This module is the boundary of the memstore's `unsafe` code, all of which is in `arena` and
-//! `skip_list/nodes`. Code outside sees no pointers, so it cannot outlive what they point to.
-//! Inside, invariant 3 of both is kept as follows:
+//! This module is the boundary of the memstore's `unsafe` code, all of which is in `arena`.
+//! Code outside sees no pointers, so it cannot outlive what they point to. Inside, its invariant 3
+//! is kept as follows:
 //!
 //! 1. [`CellList`], [`CellArray`] and [`CellCursor`] keep pointers only together with an `Arc` of
 //!    the arena (the cursor: of the list or array) that they come from.
 //! 2. They lend cells for as long as they are borrowed themselves.
 //! 3. A search key never leaves the closure that it is lent to, nor enters a list.
-//! 4. A [`CellFinger`] is used on the list that it comes from, by one call of
-//!    `MutableSegment::add`, and an [`Approach`] is kept together with an `Arc` of its segment. All
-//!    other places of a skip list stay in `skip_list`, while the list is borrowed.
 //!
 //! No key of the skip list is ever replaced or removed: replacing would hide the key from readers
 //! for a moment, and a list that never removes leaves nothing to reclaim later.
@@ -32,15 +29,14 @@ use hblite_model::cell::{CellComparator, CellRef};
 
 use arena::{Arena, CHUNK_SIZE_MIN, CellPointer};
 use key::{RowOrder, SegmentKey};
-use skip_list::{SkipList, SortedList};
-
-type KeyList = SkipList<SegmentKey>;
+use skip_list::SkipList;
+pub(super) use skip_list::{InsertGuard, begin_inserts};
 
 /// Cells in a skip list. Any number of threads insert and read at once, without waiting for each
 /// other.
 pub(super) struct CellList {
     order: RowOrder,
-    list: KeyList,
+    list: SkipList<SegmentKey>,
     arena: Arc<Arena>,
 }
 
@@ -54,7 +50,7 @@ impl CellList {
     ) -> Self {
         Self {
             order: RowOrder::new(comparator, shared_row_prefix),
-            list: KeyList::new(Arc::clone(&chunks)),
+            list: SkipList::new(),
             arena: Arc::new(Arena::new(chunks, CHUNK_SIZE_MIN)),
         }
     }
@@ -72,28 +68,21 @@ impl CellList {
             + self.arena.allocated_bytes()
     }
 
-    /// Where the first of several inserts begins.
-    pub(super) fn finger(&self) -> CellFinger {
-        CellFinger(self.list.finger())
-    }
-
-    /// Begins a search for `row`, which only brings the list into the processor's cache.
-    pub(super) fn approach(&self, row: &[u8]) -> Approach {
+    /// Brings the memory for the next cell into the processor's cache.
+    pub(super) fn prefetch_free(&self) {
         self.arena.prefetch_free();
-        Approach { prefix: self.order.prefix(row), walk: self.list.walk() }
     }
 
-    /// Inserts a copy of `cell` and returns the number of heap bytes that the list grew by. The
-    /// `finger` is of this list; cells that come in order are inserted without a search.
+    /// Inserts a copy of `cell` and returns the number of heap bytes that the list grew by.
     ///
     /// Of cells with the same key and sequence id (the same column twice in one put) all are kept,
     /// and the last inserted sorts first.
-    pub(super) fn insert(&self, cell: &CellRef<'_>, finger: &mut CellFinger) -> usize {
+    pub(super) fn insert(&self, cell: &CellRef<'_>, guard: &InsertGuard) -> usize {
         let prefix = self.order.prefix(cell.row());
         let (mut stored, mut grown) = self.arena.store(cell, self.order.comparator());
         loop {
             let key = SegmentKey { prefix, cell: stored.pointer() };
-            let (is_inserted, more) = self.list.insert(key, &mut finger.0);
+            let (is_inserted, more) = self.list.insert(key, guard);
             grown += more;
             if is_inserted {
                 return grown;
@@ -132,23 +121,6 @@ impl CellList {
             batch.push(key);
         });
         batch.reverse();
-    }
-}
-
-/// Where the last cell of a series was inserted; see [`CellList::insert`].
-pub(super) struct CellFinger(<KeyList as SortedList<SegmentKey>>::Finger);
-
-/// A search for a row that stops before each node; see [`CellList::approach`].
-pub(super) struct Approach {
-    prefix: u64,
-    walk: <KeyList as SortedList<SegmentKey>>::Walk,
-}
-
-impl Approach {
-    /// Takes one step; false at the end. The list that it searches is still there.
-    #[inline]
-    pub(super) fn step(&mut self) -> bool {
-        KeyList::step(&mut self.walk, |key| key.prefix < self.prefix)
     }
 }
 

@@ -97,7 +97,7 @@ fn random_scans_answer_what_plain_loops_answer() {
         let mut scan = random_reads::random_scan(&dice, names);
         let batch = dice.hit(4).then(|| 1 + dice.roll(4) as usize);
         if let Some(batch) = batch {
-            scan = scan.with_batch(batch);
+            scan = scan.with_batch(batch as u32);
         }
         let sources = families
             .iter()
@@ -131,7 +131,7 @@ fn random_scans_that_pause_answer_the_same() {
             })
             .collect();
         if dice.hit(4) {
-            scan = scan.with_batch(1 + dice.roll(4) as usize);
+            scan = scan.with_batch(1 + dice.roll(4) as u32);
         }
         let sources = families
             .iter()
@@ -340,7 +340,7 @@ fn joined_families_come_in_batches_without_loss() {
     for batch in 1..8 {
         let scan = Scan::new().with_filter(filter.clone()).with_batch(batch);
         let scanner = open(vec![family("e"), family("f")], &scan).unwrap();
-        let (rows, _) = read(scanner, Some(batch));
+        let (rows, _) = read(scanner, Some(batch as usize));
         // Only the column passes, in the other family too.
         let cells: Vec<usize> = rows.iter().map(Vec::len).collect();
         assert_eq!(cells, [1, 1, 1], "batch {batch}");

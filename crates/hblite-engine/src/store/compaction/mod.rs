@@ -5,7 +5,7 @@
 //! 3. move the new file into place: it names the files that it replaces
 //! 4. swap it for them in the store's list, then in the region's manifest, then delete them
 //!
-//! Values that HBase keeps in other files are among the cells of the new one.
+//! The new file also contains the values that HBase keeps in files of their own (see `mob`).
 //!
 //! Step 2 reads every block from its file and verifies it, whatever was read or cached before: a
 //! damaged block must not get a new, valid checksum. The compaction fails, and the files stay.
@@ -62,27 +62,38 @@ pub(crate) enum CompactionTrigger {
     Requested(CompactionKind),
 }
 
+/// Called with the step in which a compaction's result takes the place of its files, if it may
+/// lack delete markers that they have. It runs the step.
+pub(crate) type AroundSwap<'a> = &'a dyn Fn(&mut dyn FnMut());
+
 impl Store {
     /// Compacts what `trigger` requires. Returns whether there was anything to do.
     ///
     /// # Errors
     /// `Io`, `CorruptHFile`: the store is unchanged, or compacted with old files that could not be
     /// removed yet. `RegionServerStopped` if the log failed.
-    pub(crate) fn compact(&self, trigger: CompactionTrigger, read_point: u64) -> Result<bool> {
+    pub(crate) fn compact(
+        &self,
+        trigger: CompactionTrigger,
+        read_point: u64,
+        around_swap: AroundSwap<'_>,
+    ) -> Result<bool> {
         match trigger {
             CompactionTrigger::Background => {
                 let mut turn = self.turns.shared();
                 self.prepare_compaction()?;
                 let choose = |files: &FileList, taken| self.choose(files, taken, trigger);
                 let Some(chosen) = turn.take(self, choose) else { return Ok(false) };
-                self.replace(chosen, trigger, read_point, |file| turn.take_result(file))
+                let announce = |file: &_| turn.take_result(file);
+                self.replace(chosen, trigger, read_point, announce, around_swap)
             }
             CompactionTrigger::Requested(kind) => {
                 let _exclusive = self.wait_for_turn(kind);
                 self.prepare_compaction()?;
                 let files = self.files();
                 let Some(range) = self.choose(&files, 0, trigger) else { return Ok(false) };
-                self.replace(Chosen { files, range }, trigger, read_point, |_| {})
+                let chosen = Chosen { files, range };
+                self.replace(chosen, trigger, read_point, |_| {}, around_swap)
             }
         }
     }
@@ -111,6 +122,7 @@ impl Store {
         trigger: CompactionTrigger,
         read_point: u64,
         announce: impl FnOnce(&Arc<StoreFile>),
+        around_swap: AroundSwap<'_>,
     ) -> Result<bool> {
         let is_all = range.len() == files.len();
         let chosen = &files[range];
@@ -120,23 +132,17 @@ impl Store {
         let gives_way =
             || trigger == CompactionTrigger::Background && self.turns.is_awaited_for_all();
         let is_stopped = || self.is_compaction_stopped() || gives_way();
-        let Some(compacted) = self.merge(chosen, is_all, read_point, pace, &is_stopped)? else {
+        let Some(compacted) = self.merge(chosen, is_all, trigger, read_point, pace, &is_stopped)?
+        else {
             return Ok(false);
         };
         announce(&compacted.file);
-        self.change_files(|current| {
-            // Meanwhile flushes and loads only append, and older files may have been compacted.
-            let mut list: Vec<_> = current.to_vec();
-            let end = list.iter().position(|file| Arc::ptr_eq(file, newest)).map(|at| at + 1);
-            let start = end.and_then(|end| end.checked_sub(chosen.len()));
-            let place = start.zip(end).map(|(start, end)| start..end);
-            let there = place.clone().and_then(|place| list.get(place)).unwrap_or_default();
-            let is_same = |(now, then): (&Arc<StoreFile>, &Arc<StoreFile>)| Arc::ptr_eq(now, then);
-            let is_there = there.len() == chosen.len() && there.iter().zip(chosen).all(is_same);
-            let place = place.filter(|_| is_there).expect("what is replaced is there");
-            list.splice(place, [Arc::clone(&compacted.file)]);
-            list
-        });
+        let mut swap = || self.swap(chosen, newest, &compacted.file);
+        if is_all {
+            around_swap(&mut swap);
+        } else {
+            swap();
+        }
         self.list_file(&compacted, chosen);
         drop(compacted);
         self.add_dead_files(chosen);
@@ -147,6 +153,23 @@ impl Store {
             self.context.chores.compact(self.region.encoded_name());
         }
         Ok(true)
+    }
+
+    /// Puts the result of a compaction in the place of its files.
+    fn swap(&self, chosen: &[Arc<StoreFile>], newest: &Arc<StoreFile>, result: &Arc<StoreFile>) {
+        self.change_files(|current| {
+            // Meanwhile flushes and loads only append, and older files may have been compacted.
+            let mut list: Vec<_> = current.to_vec();
+            let end = list.iter().position(|file| Arc::ptr_eq(file, newest)).map(|at| at + 1);
+            let start = end.and_then(|end| end.checked_sub(chosen.len()));
+            let place = start.zip(end).map(|(start, end)| start..end);
+            let there = place.clone().and_then(|place| list.get(place)).unwrap_or_default();
+            let is_same = |(now, then): (&Arc<StoreFile>, &Arc<StoreFile>)| Arc::ptr_eq(now, then);
+            let is_there = there.len() == chosen.len() && there.iter().zip(chosen).all(is_same);
+            let place = place.filter(|_| is_there).expect("what is replaced is there");
+            list.splice(place, [Arc::clone(result)]);
+            list
+        });
     }
 
     /// How fast a compaction may write: without limit if a caller waits for it, or if there are so
@@ -163,13 +186,19 @@ impl Store {
         &self,
         files: &[Arc<StoreFile>],
         is_all: bool,
+        trigger: CompactionTrigger,
         read_point: u64,
         mut pace: Pace,
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<Option<NewFile>> {
-        let has_tags = files.iter().any(|file| file.reader().has_tags_and_mvcc().0);
+        let now = self.context.env.clock.now_millis();
+        let are_expired = trigger == CompactionTrigger::Background
+            && files.iter().all(|file| self.is_expired(file, now));
+        // Of files without a visible cell, only the sequence id is kept.
+        let read = if are_expired { &[] } else { files };
+        let has_tags = read.iter().any(|file| file.reader().has_tags_and_mvcc().0);
         let fs = self.context.env.fs.as_ref();
-        let reopened = files.iter().map(|file| Ok(Arc::new(file.reopen(fs)?)));
+        let reopened = read.iter().map(|file| Ok(Arc::new(file.reopen(fs)?)));
         let list = Arc::new(FileList::new(reopened.collect::<Result<_>>()?, self.comparator));
         let source =
             |run| SourceScanner::of_run(&list, list.range(run), u64::MAX, BlockUse::Verify, None);
@@ -177,7 +206,6 @@ impl Store {
         let sources: Vec<SourceScanner> = (0..list.run_count()).rev().map(source).collect();
         let scan_type =
             if is_all { ScanType::CompactDropDeletes } else { ScanType::CompactRetainDeletes };
-        let now = self.context.env.clock.now_millis();
         let earliest_put = files.iter().map(|file| file.reader().earliest_put()).min();
         let mut scanner =
             CompactionScanner::new(sources, &self.scan_info, scan_type, read_point, now)?

@@ -1,9 +1,9 @@
 //! Which files of a store to compact together (HBase's `ExploringCompactionPolicy`, with sorted
 //! runs).
 //!
-//! The files of a sorted run count as one, since to readers they are, but for small ones after the
-//! last large one. The policy sees them as a *unit* of their total size; any other file is a unit
-//! of its own:
+//! The files of a sorted run count as one file, as they do for readers, except for small files
+//! after the last large one. The policy sees them as a *unit* of their total size; any other file
+//! is a unit of its own:
 //!
 //! ```text
 //! files, oldest first   [500 MB]  [22 MB] [22 MB] [22 MB]  [3 MB]  [1 MB]

@@ -1,5 +1,6 @@
 //! Which files of a store to compact, and whether there are too many.
 //!
+//! - Files whose cells have all expired, which no scan returns again: none of them is left.
 //! - All of them: for a major compaction on request, or when one is due; when there are many delete
 //!   markers; when values in other files are to be brought in.
 //! - Halves of a parent's files, as soon as possible, so that the parent can be removed.
@@ -28,6 +29,10 @@ const MARKERS_MIN: u64 = 10_000;
 /// store bit by bit rewrites each cell twice at most.
 const CELLS_PER_MARKER_MAX: u64 = 4;
 
+/// A file with expired cells only is kept for this long after it was written: a raw scan may look
+/// for what was written just now with old timestamps.
+const EXPIRED_MS_MIN: i64 = 30 * 1000;
+
 /// A store whose newest file is older is at rest.
 const REST_MS: i64 = 10 * 60 * 1000;
 
@@ -35,6 +40,18 @@ impl Store {
     /// Whether there are so many files that compactions are urgent.
     pub(crate) fn is_crowded(&self) -> bool {
         self.is_crowd(&self.files())
+    }
+
+    /// Whether a compaction is due, whoever wrote the files: there are too many, or much in them is
+    /// invisible to everybody.
+    pub(crate) fn is_compaction_urgent(&self) -> bool {
+        let files = self.files();
+        self.is_crowd(&files) || self.has_many_markers(&files)
+    }
+
+    /// Whether files have many cells that no client can see.
+    pub(crate) fn has_dead_cells(&self, files: &FileList) -> bool {
+        self.has_many_markers(files) || self.expired(files, 0).is_some()
     }
 
     pub(super) fn is_crowd(&self, files: &FileList) -> bool {
@@ -72,6 +89,11 @@ impl Store {
         if taken == files.len() || self.is_compaction_stopped() {
             return None;
         }
+        if trigger == CompactionTrigger::Background
+            && let Some(expired) = self.expired(files, taken)
+        {
+            return Some(expired);
+        }
         let is_due = || {
             trigger == CompactionTrigger::Background
                 && (self.is_major_compaction_due(files) || self.has_many_markers(files))
@@ -93,6 +115,28 @@ impl Store {
         let is_crowded = policy::weight(&candidates, rules) >= rules.blocking_files;
         let range = policy::select(&candidates[taken..], kept_max, is_crowded, rules)?;
         Some(taken + range.start..taken + range.end)
+    }
+
+    /// The first files, not among the oldest that are `taken`, whose cells have all expired
+    /// (`hbase.store.delete.expired.storefile`).
+    fn expired(&self, files: &[Arc<StoreFile>], taken: usize) -> Option<Range<usize>> {
+        let now = self.context.env.clock.now_millis();
+        let is_expired = |file: &Arc<StoreFile>| self.is_expired(file, now);
+        let of_others = files.iter().skip(taken);
+        let first = taken
+            + of_others.clone().position(|file| file.reader().entries() > 0 && is_expired(file))?;
+        let count = files[first..].iter().take_while(|file| is_expired(file)).count();
+        Some(first..first + count)
+    }
+
+    /// Whether the file is not new, and no cell in it is visible, because all are past the family's
+    /// time to live.
+    pub(super) fn is_expired(&self, file: &StoreFile, now: i64) -> bool {
+        let (_, latest) = file.reader().time_range();
+        let is_new = file.since().is_some_and(|since| since > now.saturating_sub(EXPIRED_MS_MIN));
+        self.scan_info.versions_min == 0
+            && latest < self.scan_info.oldest_unexpired(now)
+            && !(is_new && file.reader().entries() > 0)
     }
 
     /// Whether nothing was written to the store for a while.

@@ -1,9 +1,11 @@
 //! The delete tracker: which cells the markers of a row mask.
 //!
-//! Markers precede what they mask: those of the family come first, under the empty qualifier; those
-//! of a column precede the versions that they delete.
+//! Markers precede what they mask: family markers come first, under the empty qualifier, and column
+//! markers precede the versions that they delete.
 
 use hblite_model::cell::{CellRef, CellType};
+
+use super::{Hides, Markers};
 
 /// Whether and how a cell is deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,16 +49,19 @@ impl DeleteTracker {
         self.has_column = false;
     }
 
-    /// Continues after a `DeleteFamily` and a `DeleteColumn` of the last column, `qualifier`, with
-    /// these timestamps.
-    pub(super) fn resume(&mut self, qualifier: &[u8], family: Option<i64>, column: Option<i64>) {
-        self.family_timestamp = family;
-        if let Some(timestamp) = column {
-            self.has_column = true;
-            self.qualifier.clear();
-            self.qualifier.extend_from_slice(qualifier);
-            self.type_code = CellType::DeleteColumn.code();
-            self.timestamp = timestamp;
+    /// Continues after these markers, of which one may be of the last column, `qualifier`.
+    pub(super) fn resume(&mut self, qualifier: &[u8], markers: &Markers) {
+        for hides in markers.iter() {
+            match hides {
+                Hides::Family(timestamp) => self.family_timestamp = Some(timestamp),
+                Hides::FamilyVersion(timestamp) => self.add_family_version(timestamp),
+                Hides::Column(timestamp) => {
+                    self.set_column(qualifier, CellType::DeleteColumn.code(), timestamp);
+                }
+                Hides::Version(timestamp) => {
+                    self.set_column(qualifier, CellType::Delete.code(), timestamp);
+                }
+            }
         }
     }
 
@@ -86,9 +91,13 @@ impl DeleteTracker {
         if is_less_specific && self.qualifier == marker.qualifier() {
             return;
         }
+        self.set_column(marker.qualifier(), type_code, timestamp);
+    }
+
+    fn set_column(&mut self, qualifier: &[u8], type_code: u8, timestamp: i64) {
         self.has_column = true;
         self.qualifier.clear();
-        self.qualifier.extend_from_slice(marker.qualifier());
+        self.qualifier.extend_from_slice(qualifier);
         self.type_code = type_code;
         self.timestamp = timestamp;
     }

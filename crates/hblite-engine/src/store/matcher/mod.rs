@@ -5,7 +5,8 @@
 //! the cells that a flush or compaction writes. Both consist of
 //!
 //! - a column tracker: selected columns, versions, time to live ([`columns`]);
-//! - a delete tracker: which cells the markers of the row mask ([`deletes`]);
+//! - a delete tracker: which cells the markers of the row mask ([`deletes`]), of which [`markers`]
+//!   does the usual part for the paths without a matcher;
 //! - or, for families with NEW_VERSION_BEHAVIOR, one tracker that does both
 //!   ([`new_version_behavior`]).
 //!
@@ -18,6 +19,7 @@
 mod columns;
 mod compaction;
 mod deletes;
+mod markers;
 mod new_version_behavior;
 mod scan_info;
 mod trackers;
@@ -27,6 +29,7 @@ mod user;
 mod tests;
 
 pub(crate) use compaction::{CompactionMatcher, CompactionSettings, ScanType};
+pub(crate) use markers::{Hidden, Hides, Markers};
 pub(crate) use scan_info::ScanInfo;
 pub(crate) use user::{PlainRules, UserScanMatcher};
 

@@ -1,5 +1,7 @@
 //! What scans and compactions need to know about a family.
 
+use std::time::Duration;
+
 use hblite_model::{CellComparator, ColumnFamilyDescriptor, KeepDeletedCells};
 
 /// The settings of a family that decide which of its cells are alive, and how they are read
@@ -27,6 +29,12 @@ pub(crate) struct ScanInfo {
     pub(crate) is_block_cache_enabled: bool,
 }
 
+/// `i64::MAX` for a family whose cells do not expire.
+fn time_to_live_ms(family: &ColumnFamilyDescriptor) -> i64 {
+    let millis = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+    family.time_to_live().map_or(i64::MAX, millis)
+}
+
 impl ScanInfo {
     /// The settings of `family`.
     pub(crate) fn new(family: &ColumnFamilyDescriptor, comparator: CellComparator) -> Self {
@@ -35,7 +43,7 @@ impl ScanInfo {
             comparator,
             versions_max: family.versions(),
             versions_min: family.min_versions(),
-            time_to_live_ms: family.time_to_live_ms(),
+            time_to_live_ms: time_to_live_ms(family),
             keep_deleted_cells: family.keep_deleted_cells(),
             new_version_behavior: family.new_version_behavior(),
             time_to_purge_deletes_ms: 0,

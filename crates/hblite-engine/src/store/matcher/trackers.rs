@@ -8,7 +8,7 @@ use super::columns::{
 };
 use super::deletes::{DeleteResult, DeleteTracker};
 use super::new_version_behavior::NewVersionTracker;
-use super::{MatchCode, ScanInfo};
+use super::{Markers, MatchCode, ScanInfo};
 
 /// The state of the current row.
 #[derive(Debug)]
@@ -73,16 +73,10 @@ impl Trackers {
         }
     }
 
-    /// Continues after markers of the family and of the last column, `qualifier`, with these
-    /// timestamps.
-    pub(super) fn resume_markers(
-        &mut self,
-        qualifier: &[u8],
-        family: Option<i64>,
-        column: Option<i64>,
-    ) {
+    /// Continues after these markers, of which one may be of the last column, `qualifier`.
+    pub(super) fn resume_markers(&mut self, qualifier: &[u8], markers: &Markers) {
         if let Self::Wildcard { deletes, .. } = self {
-            deletes.resume(qualifier, family, column);
+            deletes.resume(qualifier, markers);
         }
     }
 

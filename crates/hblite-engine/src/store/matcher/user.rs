@@ -6,7 +6,7 @@ use hblite_model::{KeepDeletedCells, Qualifiers, Result, Scan, TimeRange};
 
 use super::columns::ExplicitColumns;
 use super::trackers::{Trackers, WantedVersions, to_count};
-use super::{MatchCode, ScanInfo, is_cell_expired};
+use super::{Markers, MatchCode, ScanInfo, is_cell_expired};
 
 /// Decides which cells of a family a scan returns (`UserScanQueryMatcher`, its normal and raw
 /// kinds).
@@ -57,10 +57,10 @@ impl UserScanMatcher {
         let has_filter = scan.filter().is_some();
         let oldest_unexpired = if scan.is_raw() { 0 } else { info.oldest_unexpired(now) };
         let (result_max, ceiling) = if scan.is_raw() {
-            (scan.versions(), i32::MAX)
+            (to_count(scan.versions()), i32::MAX)
         } else {
             let family_max = to_count(info.versions_max);
-            (scan.versions().min(family_max), family_max)
+            (to_count(scan.versions()).min(family_max), family_max)
         };
         let wanted = WantedVersions {
             result_max,
@@ -102,15 +102,9 @@ impl UserScanMatcher {
         self.trackers.resume_column(qualifier, versions, timestamp);
     }
 
-    /// Continues in a row after a `DeleteFamily` and a `DeleteColumn` of the last column,
-    /// `qualifier`, with these timestamps.
-    pub(crate) fn resume_markers(
-        &mut self,
-        qualifier: &[u8],
-        family: Option<i64>,
-        column: Option<i64>,
-    ) {
-        self.trackers.resume_markers(qualifier, family, column);
+    /// Continues in a row after these markers, of which one may be of the last column, `qualifier`.
+    pub(crate) fn resume_markers(&mut self, qualifier: &[u8], markers: &Markers) {
+        self.trackers.resume_markers(qualifier, markers);
     }
 
     /// Begins a new row.

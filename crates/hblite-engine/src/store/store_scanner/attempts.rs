@@ -3,7 +3,7 @@
 
 /// An attempt that takes fewer rows costs more than it saves.
 const ROWS_MIN: u64 = 32;
-/// After such attempts, at most so many others are left out. Tests have few rows.
+/// At most this many attempts are skipped after such ones. Tests have few rows.
 const SKIPPED_MAX: u32 = if cfg!(test) { 1 } else { 1024 };
 
 /// How the last attempts went.

@@ -1,5 +1,5 @@
-//! Plain cells within a block of a file, when that file is the only source left (for several, see
-//! `merged_rows`).
+//! Plain cells and usual markers within a block of a file, when that file is the only source left
+//! (for several, see `merged_rows`).
 //!
 //! Nothing has to be merged then, and the scanner moves once for many cells: a loop over the cells
 //! of the block compares each with the cell before it, in place. [`StoreScanner::visit_rows`]
@@ -14,11 +14,10 @@ use hblite_hfile::BlockCells;
 use hblite_model::Result;
 use hblite_model::cell::{CellRef, CellType, key};
 
-use super::plain::Markers;
 use super::{CellSink, RowBudget, StoreScanner};
 use crate::prefetch::prefetch;
 use crate::store::key_value_scanner::{BlockPlace, KeyValueScanner, WALK_CELLS_MAX};
-use crate::store::matcher::PlainRules;
+use crate::store::matcher::{Hidden, Hides, Markers, PlainRules};
 
 /// The loop asks for the memory of the cell that is this many further on. A short scan would wait
 /// for much of it: the processor recognizes a sequence after some lines, and anew in each page.
@@ -62,25 +61,42 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         if plain.is_paused() {
             return Ok(VisitedRows::default());
         }
-        let (cells, rules, visited) = (place.cells, plain.rules(), VisitedRows::default());
-        let asks = self.cursor.cells_examined < ASKING_CELLS_MAX;
-        let mut rows =
-            BlockRows { cells, rules, rows_max, is_beyond, sink, previous: None, visited, asks };
-        let end = if is_reverse { rows.read_backward(place) } else { rows.read_forward(place) };
-        let BlockRows { previous, mut visited, .. } = rows;
-        let Some(previous) = previous else {
-            return Ok(visited);
+        let cells = place.cells;
+        let mut rows = BlockRows {
+            cells,
+            rules: plain.rules(),
+            rows_max,
+            is_beyond,
+            sink,
+            previous: None,
+            marked: None,
+            takes_markers: true,
+            visited: VisitedRows::default(),
+            examined: 0,
+            asks: self.cursor.cells_examined < ASKING_CELLS_MAX,
         };
-        let is_within_row =
-            !end.is_read && key::is_same_row(previous.row, key::row(place.cells.key(end.at)));
-        if is_within_row {
-            plain.column.set(previous.column, previous.versions, previous.timestamp);
-            plain.markers = Markers::default();
+        let end = if is_reverse { rows.read_backward(place) } else { rows.read_forward(place) };
+        let BlockRows { previous, marked, mut visited, examined, .. } = rows;
+        if examined == 0 {
+            return Ok(visited);
+        }
+        let row = (!end.is_read).then(|| key::row(cells.key(end.at)));
+        let within = previous.filter(|last| row.is_some_and(|row| key::is_same_row(last.row, row)));
+        let is_within_row = within.is_some();
+        if let Some(last) = within {
+            let marked = marked.filter(|marked| key::is_same_row(marked.row, last.row));
+            let (column, versions, timestamp) = match &marked {
+                // A later column than that of the last put, without a version so far.
+                Some(marked) if marked.is_last_column(&last) => (marked.column, 0, 0),
+                _ => (last.column, last.versions, last.timestamp),
+            };
+            plain.column.set(column, versions, timestamp);
+            plain.markers = marked.map(|marked| marked.markers).unwrap_or_default();
             plain.resume();
         }
-        self.cursor.cells_examined += visited.cells;
+        self.cursor.cells_examined += examined;
         self.cursor.row.leave();
-        self.cursor.heap.move_in_block(end.at, end.row, visited.cells);
+        self.cursor.heap.move_in_block(end.at, end.row, examined);
         if end.is_read {
             self.cursor.step()?;
         }
@@ -166,9 +182,19 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         };
         let previous = Some(previous);
         let is_beyond = |_: &[u8]| true;
-        let (rows_max, asks) = (1, false);
-        let mut rows =
-            BlockRows { cells, rules, rows_max, is_beyond, sink, previous, visited, asks };
+        let mut rows = BlockRows {
+            cells,
+            rules,
+            rows_max: 1,
+            is_beyond,
+            sink,
+            previous,
+            marked: None,
+            takes_markers: false,
+            visited,
+            examined: 0,
+            asks: false,
+        };
         let wanted = (after + 1).min(usize::try_from(cells_max).unwrap_or(usize::MAX));
         let read = (at..at + wanted).take_while(|cell| rows.read(*cell)).count();
         let Some(previous) = rows.previous.filter(|_| read > 0) else {
@@ -198,12 +224,33 @@ struct BlockRows<'a, 's, C, F> {
     is_beyond: F,
     sink: &'s mut C,
     previous: Option<Previous<'a>>,
+    marked: Option<Marked<'a>>,
+    takes_markers: bool,
     visited: VisitedRows,
+    /// Cells that were read.
+    examined: u64,
     /// Whether it asks for memory in advance.
     asks: bool,
 }
 
-/// The cell that was read last.
+/// The last row with markers.
+struct Marked<'a> {
+    row: &'a [u8],
+    markers: Markers,
+    /// The column of the last marker: its key without the version.
+    column: &'a [u8],
+    /// Cells of the row so far, until one was returned.
+    hidden: Option<usize>,
+}
+
+impl Marked<'_> {
+    /// Whether the last marker is of a later column than the last put of the row.
+    fn is_last_column(&self, last: &Previous<'_>) -> bool {
+        self.markers.of_column().is_some() && self.column != last.column
+    }
+}
+
+/// The put that was returned last.
 struct Previous<'a> {
     row: &'a [u8],
     /// Its key without the version.
@@ -222,7 +269,7 @@ struct End {
     is_read: bool,
 }
 
-impl<C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'_, '_, C, F> {
+impl<'a, C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'a, '_, C, F> {
     // Inlined, so that what is known of the previous cell stays in registers.
     #[inline(always)]
     fn read_forward(&mut self, place: BlockPlace<'_>) -> End {
@@ -233,6 +280,7 @@ impl<C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'_, '_, C, F> {
             self.ask_for(at + CELLS_AHEAD..at + CELLS_AHEAD + 1);
             at += 1;
         }
+        at -= self.leave_marked(Some(at));
         End { at, row: (0, 0), is_read: false }
     }
 
@@ -249,6 +297,7 @@ impl<C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'_, '_, C, F> {
             let mut at = first;
             while at <= last {
                 if !self.read(at) {
+                    at -= self.leave_marked(Some(at));
                     return End { at, row: (at - first, last - at), is_read: false };
                 }
                 if let Some(ahead) = at.checked_sub(CELLS_AHEAD) {
@@ -260,6 +309,7 @@ impl<C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'_, '_, C, F> {
                 .checked_sub(1)
                 .and_then(|before| Some((start_of_row(self.cells, before)?, before)));
             let Some(row_before) = row_before else {
+                self.leave_marked(None);
                 return End { at: last, row: (last - first, 0), is_read: true };
             };
             (first, last) = row_before;
@@ -275,16 +325,20 @@ impl<C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'_, '_, C, F> {
         }
     }
 
-    /// Reads a cell. False, and it is not read, if it is not plain, if its version is not returned,
-    /// or if it begins a row that the scan does not need.
+    /// Reads a cell. False, and it is not read, if it is neither plain nor a usual marker, if its
+    /// version is not returned, or if it begins a row that the scan does not need.
     #[inline(always)]
     fn read(&mut self, at: usize) -> bool {
         let cell = self.cells.cell(at);
         let timestamp = cell.timestamp();
         if !self.rules.is_plain(&cell, timestamp) {
-            return false;
+            return self.takes_markers && self.mark(&cell);
         }
         let (row, column) = (cell.row(), key::without_version(cell.key()));
+        if self.marked.is_some() && self.is_hidden(row, column, timestamp) {
+            self.examined += 1;
+            return true;
+        }
         let mut versions = 1;
         match &self.previous {
             Some(previous) if key::is_same_row(previous.row, row) => {
@@ -296,7 +350,7 @@ impl<C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'_, '_, C, F> {
                 }
             }
             _ => {
-                if self.visited.rows == self.rows_max || (self.is_beyond)(row) {
+                if self.is_not_needed(row) {
                     return false;
                 }
                 self.visited.rows += 1;
@@ -304,8 +358,83 @@ impl<C: CellSink, F: Fn(&[u8]) -> bool> BlockRows<'_, '_, C, F> {
         }
         self.previous = Some(Previous { row, column, versions, timestamp });
         self.visited.cells += 1;
+        self.examined += 1;
         self.sink.push_stored(&cell, || self.cells.serialized(at));
         true
+    }
+
+    /// Whether the scan does not need a row that begins here.
+    #[inline(always)]
+    fn is_not_needed(&self, row: &[u8]) -> bool {
+        self.visited.rows == self.rows_max || (self.is_beyond)(row)
+    }
+
+    /// Reads a cell that is not plain; false if that cannot be done here.
+    #[inline]
+    fn mark(&mut self, cell: &CellRef<'a>) -> bool {
+        let Some(hides) = Hides::of(cell, &self.rules) else { return false };
+        let (row, column) = (cell.row(), key::without_version(cell.key()));
+        match &mut self.marked {
+            Some(marked) if key::is_same_row(marked.row, row) => {
+                let is_of_last_column = marked.column == column;
+                if !marked.markers.add(hides, is_of_last_column) {
+                    return false;
+                }
+                marked.column = column;
+                marked.hidden.iter_mut().for_each(|hidden| *hidden += 1);
+            }
+            _ => {
+                let previous = self.previous.as_ref();
+                let is_begun = previous.is_some_and(|last| key::is_same_row(last.row, row));
+                if !is_begun && self.is_not_needed(row) {
+                    return false;
+                }
+                self.leave_marked(None);
+                let mut markers = Markers::default();
+                markers.add(hides, false);
+                let hidden = (!is_begun).then_some(1);
+                self.marked = Some(Marked { row, markers, column, hidden });
+            }
+        }
+        self.examined += 1;
+        true
+    }
+
+    /// Whether the markers of its row hide a put.
+    #[inline]
+    fn is_hidden(&mut self, row: &[u8], column: &[u8], timestamp: i64) -> bool {
+        match &mut self.marked {
+            Some(marked) if key::is_same_row(marked.row, row) => {
+                let is_of_last_column = || marked.column == column;
+                if marked.markers.hide(is_of_last_column, timestamp) == Hidden::No {
+                    marked.hidden = None;
+                    return false;
+                }
+                marked.hidden.iter_mut().for_each(|hidden| *hidden += 1);
+                true
+            }
+            _ => {
+                self.leave_marked(None);
+                self.marked = None;
+                false
+            }
+        }
+    }
+
+    /// Counts the row with markers, if nothing of it was returned. But if it continues at the cell
+    /// `next`, it is left to the other path: returns how many of its cells precede that one.
+    #[inline]
+    fn leave_marked(&mut self, next: Option<usize>) -> usize {
+        let Some(&Marked { row, hidden: Some(hidden), .. }) = self.marked.as_ref() else {
+            return 0;
+        };
+        self.marked = None;
+        if next.is_none_or(|next| !key::is_same_row(key::row(self.cells.key(next)), row)) {
+            self.visited.hidden_rows += 1;
+            return 0;
+        }
+        self.examined -= hidden as u64;
+        hidden
     }
 }
 

@@ -13,13 +13,13 @@ use hblite_model::cell::{CellRef, key};
 use hblite_model::{CellComparator, Result};
 
 use super::block_rows::{ASKING_CELLS_MAX, VisitedRows};
-use super::plain::{HIDDEN_STEPS_MAX, Hides, PlainRows};
+use super::plain::{HIDDEN_STEPS_MAX, PlainRows};
 use super::{CellSink, StoreScanner};
 use crate::invariants::ARE_CHECKED;
 use crate::prefetch::prefetch;
 use crate::row_rank::row_rank;
 use crate::store::key_value_scanner::KeyValueScanner;
-use crate::store::matcher::PlainRules;
+use crate::store::matcher::{Hides, PlainRules};
 
 /// More sources than this are not merged here.
 const SIDES_MAX: usize = 16;
@@ -244,8 +244,10 @@ impl<'a, C: CellSink, F: Fn(&[u8]) -> bool> MergedRows<'a, '_, C, F> {
     /// The row of the first sides, if the newest of them has nothing but a marker, which hides all
     /// cells of the others.
     #[inline]
-    fn take_hidden_row(&mut self, with_row: usize, hides: Hides<'_>) -> bool {
+    fn take_hidden_row(&mut self, with_row: usize, hides: Hides) -> bool {
         let rules = self.rules;
+        let marker = self.side(0).cells.cell(self.side(0).at);
+        let column = hides.is_of_column().then(|| key::without_version(marker.key()));
         let mut cells = 0;
         let is_only = |_: &CellRef<'_>| std::mem::replace(&mut cells, 1) == 0;
         let Some(end) = self.side(0).end_of_row(is_only) else { return false };
@@ -255,7 +257,9 @@ impl<'a, C: CellSink, F: Fn(&[u8]) -> bool> MergedRows<'a, '_, C, F> {
             let is_hidden = |cell: &CellRef<'_>| {
                 hidden += 1;
                 let timestamp = cell.timestamp();
-                rules.is_plain(cell, timestamp) && hides.hides(cell, timestamp)
+                rules.is_plain(cell, timestamp)
+                    && hides.hides(timestamp)
+                    && column.is_none_or(|column| key::without_version(cell.key()) == column)
             };
             let Some(found) = self.side(place).end_of_row(is_hidden) else { return false };
             *end = found;

@@ -1,18 +1,17 @@
 //! The fast path through a row: all columns, no filter, nothing expired, simple markers.
 //!
 //! Most scans and most rows are like that. Then a cell needs one look at its key: it is an older
-//! version of the previous column, or the first of a new one. A marker of a whole column or of the
-//! family only adds what it hides. The first cell that is neither (another marker, tags, an expired
-//! timestamp) ends the fast path, and the matcher continues in the middle of the row as if it had
-//! seen all of it.
+//! version of the previous column, or the first of a new one. A usual marker ([`Hides`]) only adds
+//! what it hides. The first cell that is neither (tags, an expired timestamp) ends the fast path,
+//! and the matcher continues in the middle of the row as if it had seen all of it.
 
 use hblite_model::Result;
-use hblite_model::cell::{CellRef, CellType, key};
+use hblite_model::cell::key;
 
 use super::attempts::Attempts;
 use super::{CellSink, RowBudget, StoreScanner};
 use crate::store::key_value_scanner::KeyValueScanner;
-use crate::store::matcher::PlainRules;
+use crate::store::matcher::{Hidden, Hides, Markers, PlainRules};
 
 /// Hidden cells of a row that are passed step by step; beyond them, columns are left by a seek.
 pub(super) const HIDDEN_STEPS_MAX: usize = 16;
@@ -24,92 +23,11 @@ pub(super) struct PlainRows {
     /// Memory for the key of another column.
     pub(super) spare_key: Vec<u8>,
     pub(super) markers: Markers,
+    /// Hidden cells of the row that were passed step by step.
+    hidden: usize,
     pub(super) attempts: Attempts,
     /// The scan has paused within a row.
     is_paused: bool,
-}
-
-/// What the markers of the current row hide.
-#[derive(Default)]
-pub(super) struct Markers {
-    /// The timestamp of the newest `DeleteFamily`: it hides the cells up to it.
-    family: Option<i64>,
-    /// The timestamp of the `DeleteColumn` in the last column: it hides the rest of the column.
-    column: Option<i64>,
-    /// Hidden cells that were passed step by step.
-    hidden: usize,
-}
-
-impl Markers {
-    /// Whether nothing is hidden.
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.family.is_none() && self.column.is_none()
-    }
-
-    /// Whether a cell of `column` is hidden. The first cell of another column than the last ends
-    /// what the last column's marker hides.
-    #[inline]
-    fn hide(&mut self, last: &LastColumn, column: &[u8], timestamp: i64) -> bool {
-        if self.column.is_some() {
-            if last.key == column {
-                return true;
-            }
-            self.column = None;
-        }
-        self.family.is_some_and(|family| timestamp <= family)
-    }
-
-    /// Adds a marker; false, and nothing happens, if it is of another kind or needs a closer look.
-    #[inline]
-    fn add(&mut self, marker: &CellRef<'_>, last: &mut LastColumn, rules: &PlainRules) -> bool {
-        let Some(hides) = Hides::of(marker, rules) else { return false };
-        last.enter(key::without_version(marker.key()));
-        match hides {
-            Hides::Family { timestamp } => self.family = self.family.max(Some(timestamp)),
-            Hides::Column { timestamp, .. } => self.column = Some(timestamp),
-        }
-        true
-    }
-}
-
-/// What a marker of the usual kinds hides, of its row.
-#[derive(Clone, Copy)]
-pub(super) enum Hides<'a> {
-    /// Cells up to this timestamp.
-    Family { timestamp: i64 },
-    /// Those of a column, a key without a version.
-    Column { column: &'a [u8], timestamp: i64 },
-}
-
-impl<'a> Hides<'a> {
-    /// `None` if the marker is of another kind or needs a closer look, or if it is a put.
-    #[inline]
-    pub(super) fn of(marker: &CellRef<'a>, rules: &PlainRules) -> Option<Self> {
-        let (type_code, timestamp) = (marker.type_code(), marker.timestamp());
-        let is_usual = || timestamp >= rules.oldest_unexpired && marker.tags().is_empty();
-        if type_code == CellType::Put.code() {
-            None
-        } else if type_code == CellType::DeleteColumn.code() && !marker.qualifier().is_empty() {
-            let column = key::without_version(marker.key());
-            is_usual().then_some(Self::Column { column, timestamp })
-        } else if type_code == CellType::DeleteFamily.code() {
-            is_usual().then_some(Self::Family { timestamp })
-        } else {
-            None
-        }
-    }
-
-    /// Whether it hides a put with this timestamp, of the same row.
-    #[inline]
-    pub(super) fn hides(&self, cell: &CellRef<'_>, cell_timestamp: i64) -> bool {
-        match *self {
-            Self::Family { timestamp } => cell_timestamp <= timestamp,
-            Self::Column { column, timestamp } => {
-                cell_timestamp <= timestamp && key::without_version(cell.key()) == column
-            }
-        }
-    }
 }
 
 /// The previous column.
@@ -130,6 +48,7 @@ impl PlainRows {
             column: LastColumn::default(),
             spare_key: Vec::new(),
             markers: Markers::default(),
+            hidden: 0,
             attempts: Attempts::default(),
             is_paused: false,
         }
@@ -162,12 +81,14 @@ impl LastColumn {
         (self.versions, self.timestamp) = (versions, timestamp);
     }
 
-    /// Makes `column` the last one, without a version so far, unless it is.
+    /// Makes `column` the last one, without a version so far, unless it is. Returns whether it was.
     #[inline]
-    fn enter(&mut self, column: &[u8]) {
-        if self.versions == 0 || self.key != column {
+    fn enter(&mut self, column: &[u8]) -> bool {
+        let is_known = self.key == column;
+        if !is_known {
             self.set(column, 0, 0);
         }
+        is_known
     }
 
     /// Counts a cell of `column` and returns whether it is another version to return.
@@ -221,19 +142,25 @@ impl<S: KeyValueScanner> StoreScanner<S> {
         {
             plain.column.versions = 0;
             plain.markers = Markers::default();
+            plain.hidden = 0;
         }
-        while let (Some(PlainRows { rules, column: last, markers, .. }), Some(cell)) =
-            (&mut self.plain, self.cursor.heap.current())
-        {
+        while let (Some(plain), Some(cell)) = (&mut self.plain, self.cursor.heap.current()) {
+            let PlainRows { rules, column: last, markers, hidden, .. } = plain;
             let (column, timestamp) = (key::without_version(cell.key()), cell.timestamp());
             let mut is_column_done = false;
             if !rules.is_plain(&cell, timestamp) {
-                if !markers.add(&cell, last, rules) {
+                let is_added = Hides::of(&cell, rules).is_some_and(|hides| {
+                    let is_of_last_column = last.enter(column);
+                    markers.add(hides, is_of_last_column)
+                });
+                if !is_added {
                     return Ok((returned, false));
                 }
-            } else if markers.hide(last, column, timestamp) {
-                markers.hidden += 1;
-                is_column_done = markers.hidden > HIDDEN_STEPS_MAX;
+            } else if let hides = markers.hide(|| last.key == column, timestamp)
+                && hides != Hidden::No
+            {
+                *hidden += 1;
+                is_column_done = hides == Hidden::WithOlder && *hidden > HIDDEN_STEPS_MAX;
             } else {
                 if last.count(column, timestamp, rules.versions_max) {
                     sink.push(&cell);
@@ -301,7 +228,7 @@ impl<S: KeyValueScanner> StoreScanner<S> {
             if last.versions > 0 {
                 self.matcher.resume_row(qualifier, last.versions, last.timestamp);
             }
-            self.matcher.resume_markers(qualifier, markers.family, markers.column);
+            self.matcher.resume_markers(qualifier, markers);
         }
         self.read_row(&mut None, budget, sink)
     }

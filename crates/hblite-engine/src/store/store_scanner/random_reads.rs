@@ -119,7 +119,7 @@ pub(crate) fn random_info(dice: &Dice, family: &str) -> ScanInfo {
 }
 
 pub(crate) fn random_scan(dice: &Dice, families: &[&str]) -> Scan {
-    let mut scan = Scan::new().with_versions(dice.pick(&[1, 1, 2, 3, i32::MAX]));
+    let mut scan = Scan::new().with_versions(dice.pick(&[1, 1, 2, 3, i32::MAX as u32]));
     scan = scan.with_reversed(dice.hit(2)).with_raw(dice.hit(6));
     let (mut start, mut stop) = (dice.roll(7) as usize, dice.roll(7) as usize);
     if dice.hit(3) {
@@ -207,7 +207,7 @@ fn read_of(scan: &Scan, family: &[u8]) -> Read {
         is_reversed: scan.direction().is_reverse(),
         is_raw: scan.is_raw(),
         columns,
-        versions: scan.versions(),
+        versions: scan.versions() as i32,
         range: Some((range.min(), range.max())),
         family_limit: scan.family_limit().map_or(-1, |limit| limit as i32),
         family_offset: scan.family_offset() as i32,

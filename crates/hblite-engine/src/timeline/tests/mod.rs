@@ -5,6 +5,7 @@
 mod restaging;
 
 use std::sync::mpsc::{self, TryRecvError};
+use std::time::Duration;
 
 use hblite_model::{ColumnFamilyDescriptor, ErrorKind, Get, Put, Scan, TableDescriptor, TableName};
 
@@ -112,7 +113,7 @@ fn errors_name_the_checkpoint() {
 #[test]
 fn cells_expire_by_the_clock_of_their_store() {
     let timeline = open();
-    let day = ColumnFamilyDescriptor::new("f").with_time_to_live(24 * 60 * 60);
+    let day = ColumnFamilyDescriptor::new("f").with_time_to_live(Duration::from_secs(24 * 60 * 60));
     create(&timeline, "t", day);
     timeline.set_clock(ClockMode::Manual(5 * DAY_MS)).unwrap();
     put(&timeline, "a", "1");
@@ -126,6 +127,25 @@ fn cells_expire_by_the_clock_of_their_store() {
     timeline.rewind("one").unwrap();
     assert_eq!(timeline.clock_mode(), ClockMode::Manual(6 * DAY_MS + 1));
     assert_eq!(value(&timeline, "a"), None);
+}
+
+/// What seems to have expired by the system's clock may not have by the one that a fork gets.
+#[test]
+fn a_standby_does_no_background_work_until_it_has_its_clock() {
+    let timeline = open();
+    create(&timeline, "t", ColumnFamilyDescriptor::new("f"));
+    timeline.checkpoint("one").unwrap();
+    let checkpoint = timeline.find("one").unwrap();
+    timeline.standby.prepare(&checkpoint);
+    let world = timeline.standby.take(&checkpoint).unwrap();
+    assert!(world.engine.is_standby());
+    world.follow(ClockMode::Manual(5 * DAY_MS));
+    assert!(!world.engine.is_standby());
+    for _ in 0..2 {
+        assert!(!timeline.fork("one").unwrap().engine().is_standby());
+        timeline.rewind("one").unwrap();
+        assert!(!timeline.engine().is_standby());
+    }
 }
 
 #[test]

@@ -8,7 +8,8 @@
 //! regions, the files have that order. A region that was moved between servers, or has recovered
 //! edits, may not: its entries are kept in memory and sorted, up to [`UNSORTED_SIZE_MAX`] bytes.
 //!
-//! Only the newest log of a server may be cut off, and that of hbase:meta: a kill ends these two.
+//! Only the newest log of a server and its newest log of hbase:meta may be cut off, since a kill
+//! interrupts these two.
 //!
 //! Replayed logs go to `oldWALs/`, where HBase puts its own. Threads: one, before the store is
 //! open.

@@ -70,8 +70,10 @@ impl Opened for OpenCandidate<'_> {
         let mut key = Vec::with_capacity(64);
         self.candidate.encode_into(&record, moment.random(SALT), &mut key)?;
         let timestamp = i64::try_from(moment.millis()).unwrap_or(i64::MAX);
-        let mut put =
-            Put::at(key, timestamp).with_durability(Durability::SkipWal).add(FAMILY, VALUE, value);
+        let mut put = Put::new(key)
+            .with_timestamp(timestamp)
+            .with_durability(Durability::SkipWal)
+            .add(FAMILY, VALUE, value);
         for (name, value) in self.candidate.columns(&record) {
             put = put.add(FAMILY, name, value);
         }

@@ -1,6 +1,6 @@
 //! Mutations from cells that a client sent.
 
-use super::{Mutation, MutationKind};
+use super::{Append, Increment, Mutation, MutationKind, Put};
 use crate::cell::CellBuffer;
 use crate::ops::{Durability, TimeRange};
 
@@ -51,3 +51,18 @@ impl Mutation {
         Self { returns_results, ..self }
     }
 }
+
+macro_rules! time_to_live_of_client {
+    ($($name:ident)*) => { $(
+        impl $name {
+            /// Sets the time to live in milliseconds that a client sent, which may be below zero.
+            #[must_use]
+            pub fn with_time_to_live_ms(mut self, millis: i64) -> Self {
+                self.0.time_to_live_ms = Some(millis);
+                self
+            }
+        }
+    )* };
+}
+
+time_to_live_of_client! { Put Increment Append }

@@ -3,6 +3,7 @@
 use hblite_engine::{RegionHandle, RegionScan, RegionStep};
 use hblite_model::{CellBuffer, RowResult, Scan};
 use hblite_wire::convert::{self, ResultWriter};
+use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
 
 use super::{on_a_thread, reading, region};
@@ -135,7 +136,8 @@ fn write_row(
 }
 
 /// The last row up to the get's row: asynchbase uses this in hbase:meta, where it must belong to
-/// the same table.
+/// the same table. HBase 2 always refuses it; without a row in hbase:meta, so does hblite, because
+/// a client that asks for a region cannot read an empty answer.
 fn closest(
     cluster: &Cluster,
     call: &Call<'_>,
@@ -143,6 +145,11 @@ fn closest(
     message: &pb::Get,
 ) -> Attempt {
     match closest_row_before(call, region, message) {
+        Ok(Some(row)) if row.is_empty() && region.info().table().is_meta() => {
+            let message = "Is this a pre-hbase-1.0.0 or asynchbase client? Client is invoking \
+                           getClosestRowBefore removed in hbase-2.0.0 replaced by reverse Scan.";
+            Attempt::Done(Err(RemoteException::new(class::UNKNOWN_PROTOCOL, message)))
+        }
         Ok(Some(row)) => Attempt::Done(answer_closest(cluster, call, region, &row)),
         // The search starts again from the beginning.
         Ok(None) => on_a_thread(Pace::Ordinary),

@@ -67,7 +67,6 @@ fn is_quick(cluster: &Cluster, request: &pb::MultiRequest) -> bool {
     actions().all(|action| action.get.is_some())
         || actions().all(|action| action.mutation.as_deref().is_some_and(is_plain_put))
             && regions.iter().all(|one| !may_have_to_wait(cluster, &one.region))
-            && !cluster.recent_writes.has_any(&cluster.engine)
 }
 
 /// Whether a write to this region might have to wait.
@@ -179,10 +178,6 @@ impl Multi<'_> {
         action: &pb::RegionAction,
     ) -> RemoteResult<pb::RegionActionResult> {
         let mutations = self.mutations_of(region, action)?;
-        let engine = &self.cluster.engine;
-        self.cluster.recent_writes.wait(engine, region, &mutations);
-        let changes: Vec<Mutation> =
-            mutations.iter().filter(|one| one.kind() != MutationKind::Put).cloned().collect();
         let mut numbers = action.action.iter().filter_map(|one| one.mutation.as_ref()?.nonce);
         let nonce = nonce(self.nonce_group, numbers.next_back());
         let (is_success, row) = match &action.condition {
@@ -199,11 +194,12 @@ impl Multi<'_> {
                 (true, Some(row).filter(|row| !row.is_empty()))
             }
         };
-        self.cluster.recent_writes.note(engine, region, &changes);
+        // Under a condition there are only indexes: a client before 2.4 fails if there are results.
+        let result = action.condition.is_none().then(pb::Result::default);
         let mut results: Vec<pb::ResultOrException> = (0..action.action.len())
             .map(|index| pb::ResultOrException {
                 index: Some(index as u32),
-                result: Some(pb::Result::default()),
+                result: result.clone(),
                 ..pb::ResultOrException::default()
             })
             .collect();
@@ -271,7 +267,7 @@ impl Multi<'_> {
             let index = Some(action.index.unwrap_or(0));
             let mut result = pb::ResultOrException { index, ..pb::ResultOrException::default() };
             if let Some(service_call) = &action.service_call {
-                write_batch(self.cluster, region, &mut batch, &mut results);
+                write_batch(region, &mut batch, &mut results);
                 match endpoint::execute(self.call, region, service_call) {
                     Ok(value) => {
                         let value = Some(value);
@@ -292,7 +288,7 @@ impl Multi<'_> {
             }
             results.push(result);
         }
-        write_batch(self.cluster, region, &mut batch, &mut results);
+        write_batch(region, &mut batch, &mut results);
         pb::RegionActionResult { result_or_exception: results, ..Default::default() }
     }
 
@@ -314,7 +310,7 @@ impl Multi<'_> {
             return Err(RemoteException::new(class::MULTI_ACTION_RESULT_TOO_LARGE, message));
         }
         if let Some(message) = &action.get {
-            write_batch(self.cluster, region, batch, results);
+            write_batch(region, batch, results);
             return self.get(region, message);
         }
         let Some(message) = &action.mutation else {
@@ -330,12 +326,9 @@ impl Multi<'_> {
                 Ok(pb::Result::default())
             }
             MutationKind::Increment | MutationKind::Append => {
-                write_batch(self.cluster, region, batch, results);
+                write_batch(region, batch, results);
                 let nonce = nonce(self.nonce_group, message.nonce);
-                let (engine, recent) = (&self.cluster.engine, &self.cluster.recent_writes);
-                recent.wait(engine, region, std::slice::from_ref(&mutation));
                 let row = read_modify_write(region, &mutation, nonce)?;
-                recent.note(engine, region, [&mutation]);
                 Ok(push_row(&row, &mut self.results))
             }
         }
@@ -368,21 +361,12 @@ fn failed(exception: &RemoteException) -> pb::RegionActionResult {
 }
 
 /// Writes what has been collected. If that fails, each of them fails.
-fn write_batch(
-    cluster: &Cluster,
-    region: &RegionHandle,
-    batch: &mut Batch,
-    results: &mut [pb::ResultOrException],
-) {
+fn write_batch(region: &RegionHandle, batch: &mut Batch, results: &mut [pb::ResultOrException]) {
     let Batch { mutations, places } = std::mem::take(batch);
     if mutations.is_empty() {
         return;
     }
-    cluster.recent_writes.wait(&cluster.engine, region, &mutations);
-    let Err(error) = region.mutate(&mutations) else {
-        cluster.recent_writes.note(&cluster.engine, region, &mutations);
-        return;
-    };
+    let Err(error) = region.mutate(&mutations) else { return };
     let exception = RemoteException::from(error).to_pair();
     for place in places {
         if let Some(result) = results.get_mut(place) {

@@ -1,8 +1,8 @@
 //! `Mutate`: one write to one row, perhaps under a condition.
 
 use hblite_engine::RegionHandle;
-use hblite_model::{CheckAndMutateResult, Durability, Mutation, MutationKind, Nonce, Result};
-use hblite_model::{RowMutations, RowResult};
+use hblite_model::{CheckAndMutateResult, Durability, Error, Exception, Mutation, MutationKind};
+use hblite_model::{Nonce, Result, RowMutations, RowResult};
 use hblite_wire::cell_block::CellReader;
 use hblite_wire::convert::{self, ResultWriter};
 use hblite_wire::{RemoteException, pb};
@@ -16,23 +16,16 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
         Ok(prepared) => prepared,
         Err(exception) => return Attempt::Done(Err(exception)),
     };
-    let Prepared { region, mutation, condition, .. } = &prepared;
-    let (recent, written) = (&cluster.recent_writes, std::slice::from_ref(mutation));
     if call.is_quick() {
-        let may_wait = mutation.durability() == Durability::FsyncWal
-            || region.may_have_to_wait()
-            || recent.must_wait(&cluster.engine, region, written);
+        let Prepared { region, mutation, condition, .. } = &prepared;
+        let may_wait = mutation.durability() == Durability::FsyncWal || region.may_have_to_wait();
         // A filter may examine the whole row.
         let reads_much = condition.as_ref().is_some_and(|condition| condition.filter.is_some());
         if may_wait || reads_much {
             return on_a_thread(Pace::Ordinary);
         }
-    } else {
-        recent.wait(&cluster.engine, region, written);
     }
-    let answer = write(call, &prepared);
-    recent.note(&cluster.engine, region, written);
-    Attempt::Done(answer)
+    Attempt::Done(write(call, &prepared))
 }
 
 struct Prepared {
@@ -101,7 +94,13 @@ pub(super) fn check_and_mutate(
     let check = convert::condition(condition)?;
     let actions = RowMutations::new(check.row());
     let actions = mutations.into_iter().fold(actions, RowMutations::add);
-    region.check_and_mutate(&check.then_mutate_row(actions), nonce)
+    let request = check.then_mutate_row(actions);
+    // `ProtobufUtil.toCheckAndMutate` answers what its builder refuses with that text alone.
+    request.parts().map_err(|error| match error.exception() {
+        Exception::IllegalArgument => Error::new(Exception::DoNotRetryIo, error.message()),
+        _ => error,
+    })?;
+    region.check_and_mutate(&request, nonce)
 }
 
 /// Returns the cells of a row that was written.

@@ -2,6 +2,7 @@
 //!
 //! What HBase does in a procedure is complete here before the procedure's id is returned.
 
+mod features;
 mod namespaces;
 mod procedures;
 mod regions;
@@ -33,11 +34,20 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
         snapshots::method,
         status::method,
         switches::method,
+        features::method,
         procedures::method,
     ];
     match parts.iter().find_map(|part| part(name)) {
         Some(method) => method(cluster, call),
         None => Err(no_such_method(call)),
+    }
+}
+
+/// HbckService: regions and files are compared when the store is opened, so there is nothing to do.
+pub(super) fn answer_hbck(call: &Call<'_>) -> Answer {
+    match call.request.method() {
+        "RunHbckChore" => call.answer(&pb::SwitchResponse { value: Some(true) }),
+        _ => Err(no_such_method(call)),
     }
 }
 

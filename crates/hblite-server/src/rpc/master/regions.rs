@@ -1,6 +1,6 @@
 //! Regions: split, merge, truncate, move, balance, assign.
 
-use hblite_model::{Error, Exception, MergeKind, RegionInfo, Result};
+use hblite_model::{Error, Exception, MergeKind, RegionInfo, Result, Switch};
 use hblite_wire::convert;
 use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
@@ -40,11 +40,6 @@ pub(super) fn named(cluster: &Cluster, specifier: &pb::RegionSpecifier) -> Resul
 fn split(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::SplitTableRegionRequest = call.parameter()?;
     let parent = convert::region_info_from(&request.region_info)?;
-    if !cluster.switches.split.is_on() {
-        let name = parent.encoded_name();
-        let message = format!("Split is disabled: split switch is off, region {name}");
-        return Err(RemoteException::do_not_retry(message));
-    }
     let key = request.split_row.as_deref().filter(|key| !key.is_empty());
     procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
         cluster.split(&parent, key)
@@ -53,9 +48,6 @@ fn split(cluster: &Cluster, call: &Call<'_>) -> Answer {
 
 fn merge(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::MergeTableRegionsRequest = call.parameter()?;
-    if !cluster.switches.merge.is_on() {
-        return Err(RemoteException::do_not_retry("Merge is disabled: merge switch is off"));
-    }
     let names: Vec<String> = request
         .region
         .iter()
@@ -134,7 +126,7 @@ fn set_closed(cluster: &Cluster, call: &Call<'_>, is_closed: bool) -> Answer {
 fn balance(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::BalanceRequest = call.parameter()?;
     let is_dry_run = request.dry_run.unwrap_or(false);
-    if !cluster.switches.balancer.is_on() && !is_dry_run {
+    if !cluster.engine.switches().is_on(Switch::Balancer) && !is_dry_run {
         return call.answer(&balance_response(false, 0, 0));
     }
     let mut loads: Vec<Vec<RegionInfo>> = (0..cluster.region_servers.len())

@@ -1,5 +1,7 @@
 //! Takes, lists, clones, restores and deletes snapshots.
 
+use std::time::Duration;
+
 use hblite_model::{
     ColumnFamilyDescriptor, Error, Exception, FailSafeSnapshot, Result, SnapshotDescription,
     SnapshotOptions, TableDescriptor, TableName, TableState,
@@ -40,10 +42,11 @@ fn take(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let positive = |number: Option<i64>| {
         number.and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0)
     };
+    let time_to_live = positive(snapshot.ttl.filter(|ttl| *ttl <= TIME_TO_LIVE_MAX_S));
     let options = SnapshotOptions::default()
         .with_skip_flush(snapshot.r#type == Some(SKIP_FLUSH))
-        .with_time_to_live_s(positive(snapshot.ttl.filter(|ttl| *ttl <= TIME_TO_LIVE_MAX_S)))
-        .with_max_file_size(positive(snapshot.max_file_size));
+        .with_time_to_live(time_to_live.map(Duration::from_secs))
+        .with_max_file_size_bytes(positive(snapshot.max_file_size));
     let nonce = nonce(request.nonce_group, request.nonce);
     let id = run(cluster, nonce, || {
         cluster.engine.procedures().snapshot(&snapshot.name, &table, &options)
@@ -106,8 +109,8 @@ fn message(snapshot: &SnapshotDescription) -> pb::SnapshotDescription {
         version: Some(VERSION),
         // HBase records an owner only if authorization is on.
         owner: None,
-        ttl: Some(signed(snapshot.time_to_live_s.unwrap_or(0))),
-        max_file_size: snapshot.max_file_size.map(signed),
+        ttl: Some(signed(snapshot.time_to_live.map_or(0, |time| time.as_secs()))),
+        max_file_size: snapshot.max_file_size_bytes.map(signed),
     }
 }
 

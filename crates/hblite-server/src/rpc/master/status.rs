@@ -1,7 +1,7 @@
 //! The status of the master, of servers and of regions.
 
 use hblite_engine::RegionHandle;
-use hblite_model::{RegionInfo, Result, SystemTables, TableState};
+use hblite_model::{RegionInfo, Result, Switch, SystemTables, TableState};
 use hblite_wire::convert;
 use hblite_wire::pb;
 
@@ -32,9 +32,13 @@ pub(super) fn method(name: &str) -> Option<Method> {
         "IsMasterInMaintenanceMode" => {
             |_, call| call.answer(&pb::SwitchResponse { value: Some(false) })
         }
+        // None of them is dead, or it cannot be forgotten.
+        "ClearDeadServers" => |_, call| {
+            let request: pb::ServerNames = call.parameter()?;
+            call.answer(&request)
+        },
         // Empty lists, and messages without a field that must be there.
         "ListReplicationPeers"
-        | "ClearDeadServers"
         | "GetReplicationPeerModificationProcedures"
         | "FlushMasterStore"
         | "GetQuotaStates"
@@ -85,7 +89,7 @@ fn cluster_status(cluster: &Cluster, call: &Call<'_>) -> Answer {
         status.master = Some(cluster.master.message(host));
     }
     if wants(Part::BalancerOn) {
-        status.balancer_on = Some(cluster.switches.balancer.is_on());
+        status.balancer_on = Some(cluster.engine.switches().is_on(Switch::Balancer));
     }
     if wants(Part::MasterInfoPort) {
         status.master_info_port = Some(NO_INFO_PORT);
@@ -106,23 +110,34 @@ fn server_load(cluster: &Cluster, server: ServerIndex) -> pb::ServerLoad {
         if info.replica_id() == 0 { load.read_requests + load.write_requests } else { 0 }
     };
     let now = u64::try_from(cluster.engine.now_millis()).unwrap_or(0);
+    let memory_used: usize = regions.iter().map(|(_, region)| region.memstore_size_bytes()).sum();
+    let started = u64::try_from(cluster.started_at_ms).unwrap_or(0);
     pb::ServerLoad {
         number_of_requests: Some(0),
         total_number_of_requests: Some(regions.iter().map(requests).sum()),
-        used_heap_mb: Some(0),
-        max_heap_mb: Some(0),
+        used_heap_mb: Some(mib(memory_used as u64)),
+        max_heap_mb: Some(mib(cluster.engine.options().memory_max_bytes() as u64)),
         region_loads: regions.iter().map(|(info, region)| region_load(info, region)).collect(),
-        report_start_time: u64::try_from(cluster.started_at_ms).ok(),
+        report_start_time: Some(started),
         report_end_time: Some(now),
         info_server_port: Some(0),
+        repl_load_sink: Some(pb::ReplicationLoadSink {
+            age_of_last_applied_op: 0,
+            time_stamps_of_last_applied_op: started,
+            timestamp_started: started,
+            total_ops_processed: 0,
+        }),
     }
+}
+
+fn mib(bytes: u64) -> u32 {
+    u32::try_from(bytes / MIB).unwrap_or(u32::MAX)
 }
 
 /// The figures of one region, also for its replicas.
 pub(in crate::rpc) fn region_load(info: &RegionInfo, region: &RegionHandle) -> pb::RegionLoad {
     let files = region.store_files();
     let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-    let mib = |bytes: u64| u32::try_from(bytes / MIB).unwrap_or(u32::MAX);
     let file_bytes: u64 = files.iter().map(|store| store.size_bytes).sum();
     let load = region.load();
     pb::RegionLoad {

@@ -1,11 +1,11 @@
 //! Switches of balancer, normalizer, splits, merges, janitor, cleaner and so on.
 
-use hblite_wire::{RemoteException, pb};
+use hblite_model::Switch;
+use hblite_wire::pb;
 
 use super::Method;
-use crate::cluster::{Cluster, Switches};
+use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Call};
-use crate::rpc::no_such_method;
 
 /// `MasterSwitchType.MERGE`; the other one is `SPLIT`.
 const MERGE: i32 = 1;
@@ -13,13 +13,15 @@ const MERGE: i32 = 1;
 macro_rules! switch {
     (get $name:ident) => {
         |cluster, call| {
-            call.answer(&pb::SwitchResponse { value: Some(cluster.switches.$name.is_on()) })
+            call.answer(&pb::SwitchResponse {
+                value: Some(cluster.engine.switches().is_on(Switch::$name)),
+            })
         }
     };
     (set $name:ident) => {
         |cluster, call| {
             let request: pb::SwitchRequest = call.parameter()?;
-            let before = cluster.switches.$name.set(request.on);
+            let before = cluster.engine.switches().set(Switch::$name, request.on);
             cluster.note_change();
             call.answer(&pb::SwitchResponse { value: Some(before) })
         }
@@ -28,31 +30,30 @@ macro_rules! switch {
 
 pub(super) fn method(name: &str) -> Option<Method> {
     Some(match name {
-        "SetBalancerRunning" => switch!(set balancer),
-        "IsBalancerEnabled" => switch!(get balancer),
-        "SetNormalizerRunning" => switch!(set normalizer),
-        "IsNormalizerEnabled" => switch!(get normalizer),
-        "EnableCatalogJanitor" => switch!(set catalog_janitor),
-        "IsCatalogJanitorEnabled" => switch!(get catalog_janitor),
-        "SetCleanerChoreRunning" => switch!(set cleaner_chore),
-        "IsCleanerChoreEnabled" => switch!(get cleaner_chore),
-        "SwitchSnapshotCleanup" => switch!(set snapshot_cleanup),
-        "IsSnapshotCleanupEnabled" => switch!(get snapshot_cleanup),
-        "SwitchRpcThrottle" => switch!(set rpc_throttle),
-        "IsRpcThrottleEnabled" => switch!(get rpc_throttle),
-        "ReplicationPeerModificationSwitch" => switch!(set peer_modification),
-        "IsReplicationPeerModificationEnabled" => switch!(get peer_modification),
-        "AddReplicationPeer"
-        | "RemoveReplicationPeer"
-        | "EnableReplicationPeer"
-        | "DisableReplicationPeer"
-        | "UpdateReplicationPeerConfig" => change_peer,
+        "SetBalancerRunning" => switch!(set Balancer),
+        "IsBalancerEnabled" => switch!(get Balancer),
+        "SetNormalizerRunning" => switch!(set Normalizer),
+        "IsNormalizerEnabled" => switch!(get Normalizer),
+        "EnableCatalogJanitor" => switch!(set CatalogJanitor),
+        "IsCatalogJanitorEnabled" => switch!(get CatalogJanitor),
+        "SetCleanerChoreRunning" => switch!(set CleanerChore),
+        "IsCleanerChoreEnabled" => switch!(get CleanerChore),
+        "SwitchSnapshotCleanup" => switch!(set SnapshotCleanup),
+        "IsSnapshotCleanupEnabled" => switch!(get SnapshotCleanup),
+        "SwitchRpcThrottle" => switch!(set RpcThrottle),
+        "IsRpcThrottleEnabled" => switch!(get RpcThrottle),
+        "SwitchExceedThrottleQuota" => switch!(set ExceedThrottleQuota),
+        "ReplicationPeerModificationSwitch" => switch!(set PeerModification),
+        "IsReplicationPeerModificationEnabled" => switch!(get PeerModification),
         "IsSplitOrMergeEnabled" => is_split_or_merge_enabled,
         "SetSplitOrMergeEnabled" => set_split_or_merge_enabled,
         // The store does the work of these automatically.
-        "Normalize" => |c, call| ran(c, call, c.switches.normalizer.is_on()),
+        "Normalize" => |c, call| ran(c, call, c.engine.switches().is_on(Switch::Normalizer)),
         "RunCleanerChore" => |c, call| ran(c, call, true),
-        "RunCatalogScan" => |_, call| call.answer(&pb::CountResponse { count: Some(0) }),
+        "RunCatalogScan" => |cluster, call| {
+            let count = cluster.engine.procedures().run_catalog_janitor()?;
+            call.answer(&pb::CountResponse { count: i32::try_from(count).ok() })
+        },
         _ => return None,
     })
 }
@@ -61,27 +62,19 @@ fn ran(_: &Cluster, call: &Call<'_>, has_run: bool) -> Answer {
     call.answer(&pb::SwitchResponse { value: Some(has_run) })
 }
 
-/// There are no peers; while changes to them are off, that is the error.
-fn change_peer(cluster: &Cluster, call: &Call<'_>) -> Answer {
-    if cluster.switches.peer_modification.is_on() {
-        return Err(no_such_method(call));
-    }
-    Err(RemoteException::do_not_retry("Replication peer modification disabled"))
-}
-
-fn of_type(switches: &Switches, number: i32) -> &crate::cluster::Switch {
-    if number == MERGE { &switches.merge } else { &switches.split }
+fn of_type(number: i32) -> Switch {
+    if number == MERGE { Switch::Merge } else { Switch::Split }
 }
 
 fn is_split_or_merge_enabled(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::IsSplitOrMergeEnabledRequest = call.parameter()?;
-    let value = Some(of_type(&cluster.switches, request.switch_type).is_on());
+    let value = Some(cluster.engine.switches().is_on(of_type(request.switch_type)));
     call.answer(&pb::SwitchResponse { value })
 }
 
 fn set_split_or_merge_enabled(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::SetSplitOrMergeEnabledRequest = call.parameter()?;
-    let set = |number: &i32| of_type(&cluster.switches, *number).set(request.enabled);
+    let set = |number: &i32| cluster.engine.switches().set(of_type(*number), request.enabled);
     let prev_value: Vec<bool> = request.switch_types.iter().map(set).collect();
     cluster.note_change();
     call.answer(&pb::SetSplitOrMergeEnabledResponse { prev_value })

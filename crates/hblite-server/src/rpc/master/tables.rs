@@ -5,6 +5,7 @@ use hblite_model::{
     TableState,
 };
 use hblite_wire::convert;
+use hblite_wire::memory::table_request_bytes;
 use hblite_wire::{RemoteException, pb};
 use regex::Regex;
 
@@ -49,6 +50,8 @@ pub(super) fn method(name: &str) -> Option<Method> {
 
 fn create(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let mut request: pb::CreateTableRequest = call.parameter()?;
+    let families = request.table_schema.column_families.len();
+    call.hold_more(table_request_bytes(families, request.split_keys.len()))?;
     for family in &mut request.table_schema.column_families {
         complete(cluster, family);
     }
@@ -96,6 +99,7 @@ fn truncate(cluster: &Cluster, call: &Call<'_>) -> Answer {
 
 fn modify(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::ModifyTableRequest = call.parameter()?;
+    call.hold_more(table_request_bytes(request.table_schema.column_families.len(), 0))?;
     let name = convert::table_name_from(&request.table_name)?;
     if name.is_meta() {
         // Clients would retry after the store's own refusal.
@@ -137,9 +141,7 @@ fn flush(cluster: &Cluster, call: &Call<'_>) -> Answer {
         if families.is_empty() {
             return cluster.engine.flush(request);
         }
-        families
-            .iter()
-            .try_for_each(|f| cluster.engine.flush(request.clone().with_family(f.to_vec())))
+        families.iter().try_for_each(|f| cluster.engine.flush(request.clone().with_family(f)))
     })
 }
 
@@ -186,7 +188,6 @@ fn wanted_tables(
     includes_system: Option<bool>,
     namespace: Option<&str>,
 ) -> Result<Vec<TableDescriptor>> {
-    let regex = regex.filter(|regex| !regex.is_empty()).map(pattern).transpose()?;
     let namespace = namespace.filter(|namespace| !namespace.is_empty());
     if let Some(namespace) = namespace {
         cluster.engine.catalog().namespace(namespace)?;
@@ -196,12 +197,17 @@ fn wanted_tables(
         _ => SystemTables::Exclude,
     };
     let mut tables = cluster.engine.catalog().list_tables(system);
-    tables.retain(|table| {
-        let name = table.name();
-        namespace.is_none_or(|namespace| name.namespace() == namespace)
-            && regex.as_ref().is_none_or(|regex| is_match(regex, name))
-    });
+    tables.retain(|table| namespace.is_none_or(|namespace| table.name().namespace() == namespace));
+    retain_matches(&mut tables, regex)?;
     Ok(tables)
+}
+
+/// Keeps the tables that a pattern matches. An empty pattern matches none; only a request without
+/// one means all tables.
+fn retain_matches(tables: &mut Vec<TableDescriptor>, regex: Option<&str>) -> Result<()> {
+    let Some(regex) = regex.map(pattern).transpose()? else { return Ok(()) };
+    tables.retain(|table| is_match(&regex, table.name()));
+    Ok(())
 }
 
 /// A regular expression over whole names.
@@ -220,20 +226,22 @@ fn is_match(regex: &Regex, name: &TableName) -> bool {
 
 fn describe(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::GetTableDescriptorsRequest = call.parameter()?;
-    let mut tables = Vec::new();
     if request.table_names.is_empty() {
-        tables = wanted_tables(
+        let tables = wanted_tables(
             cluster,
             request.regex.as_deref(),
             request.include_sys_tables,
             request.namespace.as_deref(),
         )?;
+        return answer_descriptors(call, &tables);
     }
+    let mut tables = Vec::new();
     for name in &request.table_names {
         // Missing tables are left out.
         let table = cluster.engine.catalog().descriptor(&convert::table_name_from(name)?);
         tables.extend(table.map(|table| table.as_ref().clone()));
     }
+    retain_matches(&mut tables, request.regex.as_deref())?;
     answer_descriptors(call, &tables)
 }
 
@@ -264,10 +272,10 @@ fn tables_by_state(
 ) -> std::result::Result<Vec<TableDescriptor>, RemoteException> {
     let request: pb::TablesByStateRequest = call.parameter()?;
     let wanted = if request.is_enabled { TableState::Enabled } else { TableState::Disabled };
-    let mut tables = cluster.engine.catalog().list_tables(SystemTables::Include);
+    let mut tables = cluster.engine.catalog().list_tables(SystemTables::Exclude);
     tables.retain(|table| {
         let state = cluster.engine.catalog().table_state(table.name());
-        state.is_ok_and(|state| state == wanted) && !table.name().is_meta()
+        state.is_ok_and(|state| state == wanted)
     });
     Ok(tables)
 }

@@ -67,6 +67,12 @@ final class Endpoint {
     return number.find() ? Long.parseLong(number.group(1)) : -1;
   }
 
+  /** A text of a JSON object, which has no escapes, or null if it has none of that name. */
+  static String string(String json, String name) {
+    Matcher text = Pattern.compile('"' + name + "\":\"([^\"\\\\]*)\"").matcher(json);
+    return text.find() ? text.group(1) : null;
+  }
+
   /** A string as JSON. */
   static String quoted(String text) {
     StringBuilder quoted = new StringBuilder("\"");

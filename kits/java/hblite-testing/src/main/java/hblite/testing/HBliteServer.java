@@ -115,6 +115,39 @@ public final class HBliteServer implements AutoCloseable {
     return port("http_port");
   }
 
+  /** The port of Thrift 1. */
+  public int thriftPort() {
+    return gatewayPort("thrift");
+  }
+
+  /** The port of Thrift 2. */
+  public int thrift2Port() {
+    return gatewayPort("thrift2");
+  }
+
+  /** The port of the REST gateway. */
+  public int restPort() {
+    return gatewayPort("rest");
+  }
+
+  private int gatewayPort(String name) {
+    int port = port(name + "_port");
+    if (port < 0) {
+      throw new HBliteException(
+          "this server has no port for " + name + ": start it with --" + name + "-port 0");
+    }
+    return port;
+  }
+
+  /** The console's address for a browser, with the token that lets it make changes. */
+  public URI consoleUrl() {
+    String url = Endpoint.string(ports, "console_url");
+    if (url == null) {
+      throw new HBliteException("this server has no console: forks and --no-http have none");
+    }
+    return URI.create(url);
+  }
+
   /** {@code host:port} of ZooKeeper. */
   public String zooKeeper() {
     return "127.0.0.1:" + zooKeeperPort();

@@ -47,6 +47,20 @@ class HBliteServerTest {
   }
 
   @Test
+  void thePortsOfGatewaysAndTheConsoleAreKnown() throws IOException {
+    String[] gateways = {"--thrift-port", "0", "--thrift2-port", "0", "--rest-port", "0"};
+    try (HBliteServer server = HBliteServer.builder().arguments(gateways).start();
+        HBliteServer plain = HBliteServer.start()) {
+      for (int port : new int[] {server.thriftPort(), server.thrift2Port(), server.restPort()}) {
+        new Socket("127.0.0.1", port).close();
+      }
+      assertTrue(server.consoleUrl().toString().startsWith(server.url() + "/console/"));
+      HBliteException none = assertThrows(HBliteException.class, plain::restPort);
+      assertTrue(none.getMessage().contains("--rest-port 0"), none.getMessage());
+    }
+  }
+
+  @Test
   void faultsAreSetAndCleared() {
     try (HBliteServer server = HBliteServer.builder().regionServers(2).start()) {
       long fault = server.faults().set("{\"drop\":\"after\",\"methods\":[\"Mutate\"]}");

@@ -13,7 +13,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /** What a server answered, question by question, as lines {@code question = answer}. */
-final class Answers {
+public final class Answers {
   private static final String BETWEEN = " = ";
   private static final int CLOCK_MOVES_MS = 2;
 
@@ -21,12 +21,12 @@ final class Answers {
   private String scenario = "";
 
   /** Starts a scenario: the questions that follow belong to it. */
-  void scenario(String name) {
+  public void scenario(String name) {
     scenario = name;
   }
 
   /** Asks, and records the answer or the error as text. */
-  void ask(String question, Callable<?> answer) {
+  public void ask(String question, Callable<?> answer) {
     String text;
     try {
       // Waits for the next millisecond: a delete hides what is written in its own.
@@ -46,18 +46,18 @@ final class Answers {
     return wraps && error.getCause() != null ? cause(error.getCause()) : error;
   }
 
-  int count() {
+  public int count() {
     return answers.size();
   }
 
-  void write(Path file) throws IOException {
+  public void write(Path file) throws IOException {
     List<String> lines = new ArrayList<>();
     answers.forEach((question, answer) -> lines.add(question + BETWEEN + answer));
     Files.write(file, lines);
   }
 
   /** The differences from a recording, except the known ones, as lines of text. */
-  List<String> differences(Path file, List<String> known) throws IOException {
+  public List<String> differences(Path file, List<String> known) throws IOException {
     Map<String, String> expected = new LinkedHashMap<>();
     for (String line : Files.readAllLines(file)) {
       int at = line.indexOf(BETWEEN);

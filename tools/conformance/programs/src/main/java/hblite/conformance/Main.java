@@ -11,8 +11,10 @@ import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.AsyncConnection;
+import org.apache.hadoop.hbase.client.CheckAndMutateResult;
 import org.apache.hadoop.hbase.client.Connection;
 import org.apache.hadoop.hbase.client.ConnectionFactory;
+import org.apache.hadoop.hbase.client.Result;
 
 /**
  * Asks a server a few hundred questions with HBase's own client, through each way to find a
@@ -63,6 +65,7 @@ public final class Main {
       System.err.println("usage: Main record|compare HOST:PORT FILE [DIFFERENCES]");
       System.exit(2);
     }
+    Text.add(CheckAndMutateResult.class, Main::outcome);
     String[] address = arguments[1].split(":");
     Path file = Path.of(arguments[2]);
     boolean records = arguments[0].equals("record");
@@ -91,6 +94,11 @@ public final class Main {
       differs |= !differences.isEmpty();
     }
     System.exit(differs ? 1 : 0);
+  }
+
+  private static String outcome(CheckAndMutateResult outcome) {
+    Result inside = outcome.getResult();
+    return outcome.isSuccess() + (inside == null ? "" : " " + Text.of(inside));
   }
 
   private static List<String> known(Path file) throws IOException {

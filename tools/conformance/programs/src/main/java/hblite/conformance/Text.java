@@ -7,19 +7,29 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.CellUtil;
-import org.apache.hadoop.hbase.client.CheckAndMutateResult;
+import org.apache.hadoop.hbase.KeyValue;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /** Answers as text that is the same on every server: unavoidable differences are masked. */
-final class Text {
+public final class Text {
   /** Times before 2001 were chosen by a scenario, later ones by a clock. */
   private static final long NOW_FROM_MS = 1_000_000_000_000L;
 
+  /** The text of classes that not every release of the client has. */
+  private static final Map<Class<?>, Function<Object, String>> OF_CLASSES =
+      new ConcurrentHashMap<>();
+
   private Text() {}
+
+  static <T> void add(Class<T> type, Function<T, String> text) {
+    OF_CLASSES.put(type, value -> text.apply(type.cast(value)));
+  }
 
   static String of(Object value) {
     if (value == null) {
@@ -31,9 +41,9 @@ final class Text {
     if (value instanceof Cell cell) {
       return ofCell(cell);
     }
-    if (value instanceof CheckAndMutateResult result) {
-      Result inside = result.getResult();
-      return result.isSuccess() + (inside == null ? "" : " " + of(inside));
+    Function<Object, String> text = OF_CLASSES.get(value.getClass());
+    if (text != null) {
+      return text.apply(value);
     }
     if (value instanceof byte[] bytes) {
       return Bytes.toStringBinary(bytes);
@@ -76,6 +86,8 @@ final class Text {
     return cells + (result.mayHaveMoreCellsInRow() ? " ..." : "");
   }
 
+  // Releases before 2.0 have no Cell.getType.
+  @SuppressWarnings("deprecation")
   private static String ofCell(Cell cell) {
     long time = cell.getTimestamp();
     return Bytes.toStringBinary(CellUtil.cloneRow(cell))
@@ -86,7 +98,7 @@ final class Text {
         + "/"
         + (time >= NOW_FROM_MS && time != Long.MAX_VALUE ? "now" : Long.toString(time))
         + "/"
-        + cell.getType()
+        + KeyValue.Type.codeToType(cell.getTypeByte())
         + "="
         + Bytes.toStringBinary(CellUtil.cloneValue(cell));
   }
@@ -118,7 +130,7 @@ final class Text {
         .strip();
   }
 
-  static byte[] bytes(String text) {
+  public static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 }

@@ -4,6 +4,8 @@ import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 
 import org.apache.hadoop.hbase.HBaseTestingUtility;
+import org.apache.hadoop.hbase.MiniHBaseCluster;
+import org.apache.hadoop.hbase.ServerName;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Put;
@@ -34,6 +36,33 @@ public class MiniClusterTest {
     assertEquals(2, UTIL.getAdmin().getRegionServers().size());
     try (Table table = UTIL.createTable(TableName.valueOf("t"), FAMILY)) {
       table.put(new Put(ROW).addColumn(FAMILY, FAMILY, ROW));
+      assertArrayEquals(ROW, table.get(new Get(ROW)).getValue(FAMILY, FAMILY));
+    }
+  }
+
+  @Test
+  public void itsZooKeeperIsKnown() throws Exception {
+    int port = UTIL.getZkCluster().getClientPort();
+    assertEquals(UTIL.getConfiguration().getInt("hbase.zookeeper.property.clientPort", 0), port);
+    assertEquals(port, UTIL.getZkCluster().getAddress().getPort());
+  }
+
+  @Test
+  public void aRegionServerStopsAndStartsAgain() throws Exception {
+    MiniHBaseCluster cluster = UTIL.getMiniHBaseCluster();
+    try (Table table = UTIL.createTable(TableName.valueOf("u"), FAMILY)) {
+      table.put(new Put(ROW).addColumn(FAMILY, FAMILY, ROW));
+      ServerName stopped = cluster.stopRegionServer(0).getRegionServer().getServerName();
+      cluster.waitOnRegionServer(0);
+      cluster.waitForRegionServerToStop(stopped, 10_000);
+      assertEquals(1, cluster.getNumLiveRegionServers());
+      assertArrayEquals(ROW, table.get(new Get(ROW)).getValue(FAMILY, FAMILY));
+      ServerName started = cluster.startRegionServer().getRegionServer().getServerName();
+      assertEquals(stopped.getPort(), started.getPort());
+      assertEquals(2, cluster.getNumLiveRegionServers());
+      cluster.stopRegionServer(started);
+      cluster.startRegionServer(started.getHostname(), started.getPort());
+      cluster.waitForRegionServerToStart(started.getHostname(), started.getPort(), 10_000);
       assertArrayEquals(ROW, table.get(new Get(ROW)).getValue(FAMILY, FAMILY));
     }
   }

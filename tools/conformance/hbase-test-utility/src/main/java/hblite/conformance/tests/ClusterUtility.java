@@ -56,6 +56,7 @@ public abstract class ClusterUtility extends HBaseZKTestingUtility {
     for (String gateway : GATEWAYS) {
       conf.setInt("hblite.tests." + gateway + ".port", cluster.gatewayPort(gateway));
     }
+    setZkCluster(new RunningZooKeeper(conf, cluster.zooKeeperPort()));
     startMasterCoprocessors();
     miniCluster = new MiniHBaseCluster(conf);
     return miniCluster;

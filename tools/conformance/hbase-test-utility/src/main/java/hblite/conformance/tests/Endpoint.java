@@ -7,6 +7,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.util.OptionalInt;
+import java.util.function.IntPredicate;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hbase.thirdparty.com.google.gson.JsonElement;
 import org.apache.hbase.thirdparty.com.google.gson.JsonObject;
@@ -79,15 +81,24 @@ final class Endpoint {
     }
   }
 
+  /** Restarts the first dead region server whose port is accepted. Returns its port, if any. */
+  OptionalInt restartOne(IntPredicate isWanted) throws IOException {
+    for (JsonElement each : servers()) {
+      JsonObject server = each.getAsJsonObject();
+      int port = server.get("port").getAsInt();
+      if (!server.get("is_alive").getAsBoolean() && isWanted.test(port)) {
+        send("/servers/" + server.get("server").getAsInt() + "/restart", "{}");
+        return OptionalInt.of(port);
+      }
+    }
+    return OptionalInt.empty();
+  }
+
   /** Restarts the dead region servers. Returns whether there were any. */
   boolean restartDead() throws IOException {
     boolean wereAny = false;
-    for (JsonElement each : servers()) {
-      JsonObject server = each.getAsJsonObject();
-      if (!server.get("is_alive").getAsBoolean()) {
-        send("/servers/" + server.get("server").getAsInt() + "/restart", "{}");
-        wereAny = true;
-      }
+    while (restartOne(port -> true).isPresent()) {
+      wereAny = true;
     }
     return wereAny;
   }

@@ -9,6 +9,7 @@ import static org.mockito.Mockito.mock;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -124,8 +125,28 @@ public final class RemoteServers {
   }
 
   private Void crash(ServerName name) throws IOException {
-    Endpoint.of(configuration).crash(name.getPort());
+    stop(name);
     return null;
+  }
+
+  /** Stops a region server; the others get its regions at once. */
+  public void stop(ServerName name) throws IOException {
+    Endpoint.of(configuration).crash(name.getPort());
+  }
+
+  /** Starts one of the region servers that were stopped again, at this port if it is not 0. */
+  public RegionServerThread start(int port) throws IOException {
+    OptionalInt started =
+        Endpoint.of(configuration).restartOne(each -> port == 0 || each == port);
+    if (started.isEmpty()) {
+      throw OtherProcess.has("a region server beyond those it was started with");
+    }
+    for (RegionServerThread thread : regionServers()) {
+      if (thread.getRegionServer().getServerName().getPort() == started.getAsInt()) {
+        return thread;
+      }
+    }
+    throw new IOException("the region server at port " + started.getAsInt() + " did not start");
   }
 
   /** Restarts the dead region servers. Returns whether there were any. */

@@ -225,28 +225,36 @@ public class MiniHBaseCluster extends HBaseCluster {
     return servers.restartDead();
   }
 
-  public RegionServerThread startRegionServer() {
-    throw OtherProcess.has("HRegionServer");
+  /** Starts a region server that was stopped again: the cluster is never larger than it began. */
+  public RegionServerThread startRegionServer() throws IOException {
+    return servers.start(0);
   }
 
-  public RegionServerThread startRegionServerAndWait(long timeoutMs) {
-    throw OtherProcess.has("HRegionServer");
+  public RegionServerThread startRegionServerAndWait(long timeoutMs) throws IOException {
+    return startRegionServer();
   }
 
   public RegionServerThread stopRegionServer(int index) {
-    throw OtherProcess.has("HRegionServer");
+    return stopRegionServer(index, true);
   }
 
   public RegionServerThread stopRegionServer(int index, boolean shutsFileSystemDown) {
-    throw OtherProcess.has("HRegionServer");
+    RegionServerThread thread = getRegionServerThreads().get(index);
+    try {
+      servers.stop(thread.getRegionServer().getServerName());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return thread;
   }
 
   public String abortRegionServer(int index) {
-    throw OtherProcess.has("HRegionServer");
+    return stopRegionServer(index).getName();
   }
 
+  /** A region server that was stopped has ended already. */
   public String waitOnRegionServer(int index) {
-    throw OtherProcess.has("HRegionServer");
+    return "RegionServer:" + index;
   }
 
   public List<HRegion> getRegions(byte[] table) {
@@ -277,8 +285,8 @@ public class MiniHBaseCluster extends HBaseCluster {
   }
 
   @Override
-  public void startRegionServer(String host, int port) {
-    throw OtherProcess.has("the process");
+  public void startRegionServer(String host, int port) throws IOException {
+    servers.start(port);
   }
 
   @Override
@@ -292,13 +300,13 @@ public class MiniHBaseCluster extends HBaseCluster {
   }
 
   @Override
-  public void killRegionServer(ServerName name) {
-    throw OtherProcess.has("the process");
+  public void killRegionServer(ServerName name) throws IOException {
+    servers.stop(name);
   }
 
   @Override
-  public void stopRegionServer(ServerName name) {
-    throw OtherProcess.has("the process");
+  public void stopRegionServer(ServerName name) throws IOException {
+    servers.stop(name);
   }
 
   @Override
@@ -377,8 +385,10 @@ public class MiniHBaseCluster extends HBaseCluster {
   }
 
   @Override
-  public void waitForRegionServerToStop(ServerName name, long timeoutMs) {
-    throw OtherProcess.has("the process");
+  public void waitForRegionServerToStop(ServerName name, long timeoutMs) throws IOException {
+    if (regionServers().contains(name)) {
+      throw new IOException(name + " was not stopped");
+    }
   }
 
   @Override

@@ -1,0 +1,26 @@
+//! The tests of the command, one module each.
+
+mod casestudy;
+mod check_and_backup;
+mod command;
+mod connect;
+mod console;
+mod copy_and_digest;
+mod disturbed;
+mod docs_keys;
+mod fault;
+mod file_systems;
+mod hfile;
+mod hotspot;
+mod import_export;
+mod interrupt;
+mod last_write_wins;
+mod load_hfiles;
+mod not_a_store;
+mod replay;
+mod rowkey;
+mod serve;
+mod served;
+mod shell;
+mod state;
+mod terminal;

@@ -1,0 +1,120 @@
+//! Removes a snapshot: in one step, so that no half of it is mistaken for a snapshot.
+//!
+//! 1. hbase:meta no longer names it
+//! 2. commit: its directory is renamed to its working directory, durably
+//! 3. the links in the archive that only it has are removed, and then the working directory
+//!
+//! Where the file system refuses the rename (see `layout::moving`):
+//!
+//! 2. its lists are copied to the working directory, durably
+//! 3. commit: its description is removed, durably
+//! 4. the rest of its directory is removed, then as step 3 above
+//!
+//! An open finishes a removal whose commit is done.
+
+use std::path::{Path, PathBuf};
+
+use hblite_env::FileSystem;
+use hblite_model::{Error, Result};
+
+use super::archive;
+use crate::catalog::{Procedures, orphans};
+use crate::files::{link_or_copy, sync_dir};
+use crate::layout::{
+    DATA_MANIFEST_FILE, LINKED_MANIFEST_FILE, Layout, SNAPSHOT_INFO_FILE, Shape, foreign_entry,
+};
+
+impl Procedures<'_> {
+    /// Durable on return. A snapshot that contains foreign files is set aside.
+    pub(super) fn remove_snapshot(&self, name: &str) -> Result<()> {
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        let (dir, working) = (layout.snapshot_dir(name), layout.snapshot_working_dir(name));
+        self.unname_snapshot(name)?;
+        let foreign = foreign_entry(fs, &dir, Shape::Snapshot);
+        if let Some(path) = foreign.map_err(|error| Error::io("cannot list", &dir, error))? {
+            let moved = layout.set_aside(fs, &dir)?;
+            self.context.note_moved(&dir, moved.as_deref(), &path);
+            return Ok(());
+        }
+        self.remove_working(&working)?;
+        let working_dir = layout.snapshots_working_dir();
+        fs.create_dir_all(&working_dir)
+            .map_err(|error| Error::io("cannot create directory", &working_dir, error))?;
+        if layout.rename_unless_refused(fs, &dir, &working)? {
+            sync_dir(fs, &working_dir)?;
+            sync_dir(fs, &layout.snapshots_dir())?;
+        } else {
+            remove_where_it_is(fs, layout, &dir, &working)?;
+        }
+        // The next open removes what cannot be removed now.
+        let _ = self.remove_working(&working);
+        Ok(())
+    }
+
+    /// Removes a snapshot's working directory, after the links in the archive that only it has.
+    pub(super) fn remove_working(&self, working: &Path) -> Result<()> {
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        archive::unlink_all(fs, layout, working)?;
+        let retired = layout.remove_in_place(fs, working)?;
+        self.context.note_retired(working, &retired);
+        Ok(())
+    }
+}
+
+fn remove_where_it_is(
+    fs: &dyn FileSystem,
+    layout: &Layout,
+    dir: &Path,
+    working: &Path,
+) -> Result<()> {
+    fs.create_dir_all(working)
+        .map_err(|error| Error::io("cannot create directory", working, error))?;
+    for name in [LINKED_MANIFEST_FILE, DATA_MANIFEST_FILE, SNAPSHOT_INFO_FILE] {
+        let path = dir.join(name);
+        if fs.exists(&path).map_err(|error| Error::io("cannot look for", &path, error))? {
+            link_or_copy(fs, &path, &working.join(name))?;
+        }
+    }
+    sync_dir(fs, working)?;
+    layout.make_durable(fs, working)?;
+    let description = dir.join(SNAPSHOT_INFO_FILE);
+    fs.remove_file(&description)
+        .map_err(|error| Error::io("cannot remove", &description, error))?;
+    sync_dir(fs, dir)?;
+    remove_rest(fs, layout, dir)
+}
+
+/// Finishes the removals that were committed.
+///
+/// # Errors
+/// `Io`.
+pub(super) fn finish_removals(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
+    for dir in half_removed(fs, layout)? {
+        remove_rest(fs, layout, &dir)?;
+    }
+    Ok(())
+}
+
+/// The directories of snapshots whose removal was committed and interrupted.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn half_removed(fs: &dyn FileSystem, layout: &Layout) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in orphans::list(fs, &layout.snapshots_working_dir())? {
+        let Some(name) = entry.name.strip_prefix(&layout.own_name("")) else { continue };
+        let dir = layout.snapshot_dir(name);
+        let exists = |path: &Path| {
+            fs.exists(path).map_err(|error| Error::io("cannot look for", path, error))
+        };
+        if exists(&dir)? && !exists(&dir.join(SNAPSHOT_INFO_FILE))? {
+            found.push(dir);
+        }
+    }
+    Ok(found)
+}
+
+fn remove_rest(fs: &dyn FileSystem, layout: &Layout, dir: &Path) -> Result<()> {
+    layout.remove_in_place(fs, dir)?;
+    sync_dir(fs, &layout.snapshots_dir())
+}

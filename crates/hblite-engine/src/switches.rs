@@ -1,0 +1,69 @@
+//! The switches of background work.
+//!
+//! A store has no balancer, normalizer or peers; their switches are only kept, for those who ask.
+//! The others take effect where their work is done. All are on when a store is opened, except those
+//! of quotas: as in HBase without quotas, they stay off.
+//!
+//! Threads: any.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hblite_model::{Error, Result, Switch};
+
+/// The switches of one store.
+#[derive(Debug)]
+pub struct Switches([AtomicBool; Switch::ALL.len()]);
+
+impl Default for Switches {
+    fn default() -> Self {
+        Self(Switch::ALL.map(|switch| AtomicBool::new(!is_of_quotas(switch))))
+    }
+}
+
+impl Switches {
+    /// Whether it is on.
+    pub fn is_on(&self, switch: Switch) -> bool {
+        self.0[switch as usize].load(Ordering::Relaxed)
+    }
+
+    /// Turns it on or off. Returns whether it was on.
+    pub fn set(&self, switch: Switch, on: bool) -> bool {
+        self.0[switch as usize].swap(on && !is_of_quotas(switch), Ordering::Relaxed)
+    }
+
+    /// Sets each as it is in `other`.
+    pub(crate) fn copy(&self, other: &Self) {
+        for switch in Switch::ALL {
+            self.set(switch, other.is_on(switch));
+        }
+    }
+
+    /// Refuses work that is switched off.
+    ///
+    /// # Errors
+    /// `DoNotRetryIo` with `message`.
+    pub(crate) fn check(&self, switch: Switch, message: impl FnOnce() -> String) -> Result<()> {
+        if self.is_on(switch) { Ok(()) } else { Err(Error::do_not_retry(message())) }
+    }
+}
+
+fn is_of_quotas(switch: Switch) -> bool {
+    matches!(switch, Switch::RpcThrottle | Switch::ExceedThrottleQuota)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_switch_has_a_place_of_its_own() {
+        let switches = Switches::default();
+        for (at, switch) in Switch::ALL.into_iter().enumerate() {
+            assert_eq!(switch as usize, at);
+            let is_on = !is_of_quotas(switch);
+            assert_eq!(switches.set(switch, false), is_on);
+            assert!(!switches.set(switch, true));
+            assert_eq!(switches.is_on(switch), is_on);
+        }
+    }
+}

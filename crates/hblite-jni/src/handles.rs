@@ -1,0 +1,87 @@
+//! The stores and channels that Java has open, by number. A number is never used again, so one that
+//! was closed is unknown, whatever was opened since.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use hblite::{Connection, Error, Options, Result};
+use hblite_server::{Channel, InProcess, ServerOptions};
+use parking_lot::RwLock;
+
+static HANDLES: LazyLock<Handles> = LazyLock::new(Handles::default);
+
+#[derive(Default)]
+struct Handles {
+    last: AtomicI64,
+    stores: RwLock<HashMap<i64, Arc<Store>>>,
+    /// With the number of its store.
+    channels: RwLock<HashMap<i64, (i64, Arc<Channel>)>>,
+}
+
+/// An open store. Its server ends before it is closed.
+struct Store {
+    server: InProcess,
+    connection: Connection,
+}
+
+fn next() -> i64 {
+    HANDLES.last.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+fn store(number: i64) -> Result<Arc<Store>> {
+    let store = HANDLES.stores.read().get(&number).map(Arc::clone);
+    store.ok_or_else(|| Error::illegal_argument("the embedded store is closed"))
+}
+
+/// Opens the store in a directory, or an empty one in memory.
+pub(crate) fn open(dir: Option<&Path>) -> Result<i64> {
+    // Reading the lost part of a mapped file that was truncated would kill the JVM.
+    let options = Options::new().with_files_mapped(false);
+    let connection = match dir {
+        Some(dir) => options.open(dir)?,
+        None => options.open_in_memory()?,
+    };
+    let server = InProcess::start(&connection, ServerOptions::default())?;
+    let number = next();
+    HANDLES.stores.write().insert(number, Arc::new(Store { server, connection }));
+    Ok(number)
+}
+
+/// Closes a store and its channels. Calls in progress fail. Does nothing for one that is closed.
+pub(crate) fn close(number: i64) -> Result<()> {
+    let Some(store) = HANDLES.stores.write().remove(&number) else { return Ok(()) };
+    let mut channels = HANDLES.channels.write();
+    let closed: Vec<_> = channels.extract_if(|_, (store, _)| *store == number).collect();
+    drop(channels);
+    store.server.close();
+    drop(closed);
+    store.connection.clone().close()
+}
+
+/// `host:port` of the master.
+pub(crate) fn master(number: i64) -> Result<String> {
+    let store = store(number)?;
+    Ok(format!("{}:{}", store.server.host(), store.server.master_port()))
+}
+
+/// Connects to a server of the store.
+pub(crate) fn connect(store_number: i64, port: u16, header: &[u8]) -> Result<i64> {
+    let channel = store(store_number)?.server.connect(port, header)?;
+    let number = next();
+    HANDLES.channels.write().insert(number, (store_number, Arc::new(channel)));
+    Ok(number)
+}
+
+/// Closes a channel. Does nothing for one that is closed.
+pub(crate) fn disconnect(number: i64) {
+    let closed = HANDLES.channels.write().remove(&number);
+    drop(closed);
+}
+
+/// An open channel.
+pub(crate) fn channel(number: i64) -> Option<Arc<Channel>> {
+    HANDLES.channels.read().get(&number).map(|(_, channel)| Arc::clone(channel))
+}

@@ -1,0 +1,100 @@
+//! Servers, and the work that the master and they do on request.
+
+use crate::{CompactionKind, TableName};
+
+/// The servers of a cluster by name: `host,port,start code`. A store of this process counts as one
+/// region server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClusterServers {
+    /// Region servers at work.
+    pub live: Vec<String>,
+    /// Region servers that are gone and were not forgotten.
+    pub dead: Vec<String>,
+    /// Region servers that get no regions.
+    pub decommissioned: Vec<String>,
+}
+
+/// Work of the master that can be requested.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MasterWork {
+    /// Moves regions to servers with fewer of them; with `true` even while others are moving.
+    Balance(bool),
+    /// Splits large regions and merges small ones, of tables that match everything given.
+    Normalize {
+        /// The names of the tables; empty for any.
+        tables: Vec<TableName>,
+        /// A regular expression over names.
+        pattern: Option<String>,
+        /// The namespace.
+        namespace: Option<String>,
+    },
+    /// Removes files that are no longer needed.
+    CleanerChore,
+    /// Looks for inconsistencies between regions, servers and files.
+    HbckChore,
+}
+
+/// What region servers do on request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerWork {
+    /// Switches compactions on or off. The result is whether they were on.
+    SwitchCompaction(bool),
+    /// Compacts every region.
+    Compact(CompactionKind),
+    /// Begins a new log segment.
+    RollWal,
+    /// Empties these queues of compactions, `short` or `long`.
+    ClearCompactionQueues(Vec<String>),
+    /// Reads the configuration again.
+    UpdateConfiguration,
+    /// Forgets slow calls. The result is whether it did.
+    ClearSlowLog,
+}
+
+/// Whether files of a table are being merged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CompactionState {
+    /// They are not.
+    #[default]
+    None,
+    /// Some files of a store.
+    Minor,
+    /// All files of a store.
+    Major,
+    /// Both, in different regions.
+    MajorAndMinor,
+}
+
+impl CompactionState {
+    /// HBase's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "NONE",
+            Self::Minor => "MINOR",
+            Self::Major => "MAJOR",
+            Self::MajorAndMinor => "MAJOR_AND_MINOR",
+        }
+    }
+
+    /// The state of both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self.min(other), self.max(other)) {
+            (Self::Minor, Self::Major) => Self::MajorAndMinor,
+            (_, max) => max,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CompactionState::{Major, MajorAndMinor, Minor, None};
+
+    #[test]
+    fn states_of_regions_add_up() {
+        assert_eq!([None.and(None), None.and(Minor), Major.and(None)], [None, Minor, Major]);
+        assert_eq!([Major.and(Minor), Minor.and(Major)], [MajorAndMinor, MajorAndMinor]);
+        assert_eq!(MajorAndMinor.and(Minor), MajorAndMinor);
+    }
+}

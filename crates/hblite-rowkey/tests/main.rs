@@ -1,0 +1,6 @@
+//! The tests of row keys, one module each.
+
+mod damaged_text;
+mod documents;
+mod mutations;
+mod properties;

@@ -1,0 +1,369 @@
+//! Servers and their work: lists, and requests to the master and to region servers.
+
+use hblite::{CompactionKind, MasterWork, ServerWork, SystemTables, TableName};
+
+use super::switches::boolean;
+use super::{Arguments, Command, CommandResult, Context, Failure, MANY};
+use crate::format::ruby_time;
+use crate::value::{Hash, Value};
+
+/// A row: the name, the least and greatest number of arguments, the help, an example, and what the
+/// command does.
+macro_rules! rows {
+    ($($name:literal $least:literal $most:expr, $usage:literal $example:literal $run:expr;)*) => {
+        pub(super) const COMMANDS: &[Command] = &[$(Command {
+            name: $name,
+            aliases: &[],
+            arity: ($least, $most),
+            is_table_method: false,
+            usage: concat!($usage, "\n\n  hbase> ", $name, $example),
+            run: $run,
+        },)*];
+    };
+}
+
+rows! {
+    "balancer" 0 1, "Runs the balancer, and prints whether it ran." "\n  hbase> balancer 'force'"
+        |context, arguments| match arguments.get(0).map(Value::to_text).as_deref() {
+            None => run(context, &MasterWork::Balance(false)),
+            Some("force") => run(context, &MasterWork::Balance(true)),
+            Some(other) => Err(Failure::refused(format!("Invalid argument {other}."))),
+        };
+    "normalize" 0 MANY, "Runs the normalizer for all tables or some, and prints whether it ran."
+        "\n  hbase> normalize TABLE_NAMES => ['t1', 't2']" normalize;
+    "catalogjanitor_run" 0 0, "Removes what splits and merges left in hbase:meta." ""
+        |context, _| {
+            let count = context.connection.admin().run_catalog_janitor()?;
+            Ok(Value::Integer(i64::from(count)))
+        };
+    "cleaner_chore_run" 0 0, "Removes files that are no longer needed." ""
+        |context, _| has_run(context, &MasterWork::CleanerChore);
+    "hbck_chore_run" 0 0, "Looks for inconsistencies between regions and files." ""
+        |context, _| has_run(context, &MasterWork::HbckChore);
+    "compaction_state" 1 1, "Prints whether files of a table are being merged." " 't1'"
+        |context, arguments| {
+            let table = arguments.table_name(0)?;
+            let state = context.connection.admin().compaction_state(table)?.name();
+            context.out.row(state)?;
+            Ok(Value::from(state))
+        };
+    "compaction_switch" 1 MANY, "Turns compactions of servers on or off, and prints what they were."
+        " false\n  hbase> compaction_switch true, 'SERVER_NAME'" compaction_switch;
+    "compact_rs" 1 2, "Compacts every region of a server; with true, all files of each."
+        " 'SERVER_NAME'\n  hbase> compact_rs 'SERVER_NAME', true"
+        |context, arguments| {
+            let kind = match boolean(&arguments, 1) {
+                true => CompactionKind::Major,
+                false => CompactionKind::Minor,
+            };
+            ask_server(context, &arguments, &ServerWork::Compact(kind))
+        };
+    "wal_roll" 1 1, "Begins a new segment of a server's log." " 'SERVER_NAME'"
+        |context, arguments| ask_server(context, &arguments, &ServerWork::RollWal);
+    "hlog_roll" 1 1, "Begins a new segment of a server's log." " 'SERVER_NAME'"
+        |context, arguments| ask_server(context, &arguments, &ServerWork::RollWal);
+    "clear_compaction_queues" 1 2, "Empties queues of compactions of a server."
+        " 'SERVER_NAME', ['long', 'short']"
+        |context, arguments| {
+            let queues: Vec<String> = arguments.rest(1).into_iter().map(Value::to_text).collect();
+            if let Some(other) = queues.iter().find(|queue| !QUEUES.contains(&queue.as_str())) {
+                return Err(Failure::refused(format!("Unknown queue name {other}")));
+            }
+            ask_server(context, &arguments, &ServerWork::ClearCompactionQueues(queues))
+        };
+    "update_config" 1 1, "Has a server read its configuration again." " 'SERVER_NAME'"
+        |context, arguments| ask_server(context, &arguments, &ServerWork::UpdateConfiguration);
+    "update_all_config" 0 0, "Has all servers read their configuration again." ""
+        |context, _| {
+            context.connection.admin().run_on_servers(&[], &ServerWork::UpdateConfiguration)?;
+            Ok(Value::Nil)
+        };
+    "clear_slowlog_responses" 0 1, "Has servers forget slow calls."
+        "\n  hbase> clear_slowlog_responses ['SERVER_NAME']" clear_slow_log;
+    "list_liveservers" 0 0, "Lists the region servers." ""
+        |context, _| {
+            let servers = context.connection.admin().servers()?.live;
+            list(context, "SERVERNAME", &servers)
+        };
+    "list_deadservers" 0 0, "Lists region servers that are gone." ""
+        |context, _| {
+            let servers = context.connection.admin().servers()?.dead;
+            list(context, "SERVERNAME", &servers)
+        };
+    "list_decommissioned_regionservers" 0 0, "Lists region servers that get no regions." ""
+        |context, _| {
+            let servers = context.connection.admin().servers()?.decommissioned;
+            list(context, "DECOMMISSIONED REGION SERVERS", &servers)
+        };
+    "clear_deadservers" 0 MANY, "Forgets region servers that are gone." " 'SERVER_NAME'"
+        clear_dead_servers;
+    "list_replicated_tables" 0 1, "Lists families that are to be replicated." " 'abc.*'"
+        list_replicated_tables;
+    "rit" 0 0, "Lists regions that are changing servers." ""
+        |context, _| {
+            on_store(context)?;
+            context.out.footer(0)?;
+            Ok(Value::Nil)
+        };
+    "regioninfo" 1 1, "Prints a region." " 'REGION_NAME'" region_info;
+    "is_in_maintenance_mode" 0 0, "Prints whether the master is in maintenance mode." ""
+        |context, _| {
+            on_store(context)?;
+            context.out.row("false")?;
+            Ok(Value::Bool(false))
+        };
+    "list_procedures" 0 0, "Lists changes of tables and regions in progress." ""
+        |context, _| {
+            on_store(context)?;
+            context.out.row(" PID Name State Submitted Last_Update Parameters")?;
+            context.out.footer(0)?;
+            Ok(Value::Nil)
+        };
+    "list_locks" 0 0, "Lists what changes of tables and regions have locked." ""
+        |context, _| {
+            on_store(context)?;
+            Ok(Value::Array(Vec::new()))
+        };
+    "processlist" 0 MANY, "Lists tasks of the server." " 'all'" process_list;
+    "list_security_capabilities" 0 0, "Lists the security features." ""
+        |context, _| {
+            on_store(context)?;
+            context.out.line("SIMPLE_AUTHENTICATION")?;
+            Ok(Value::Array(vec![Value::from("SIMPLE_AUTHENTICATION")]))
+        };
+    "get_balancer_decisions" 0 1, "Prints what the balancer has moved." ""
+        |context, arguments| records(context, &arguments, 0, "BalancerDecision Responses");
+    "get_balancer_rejections" 0 1, "Prints what the balancer has not moved." ""
+        |context, arguments| records(context, &arguments, 0, "BalancerRejection Responses");
+    "get_slowlog_responses" 1 2, "Prints slow calls of servers." " '*'"
+        |context, arguments| slow_calls(context, &arguments, "SlowLog");
+    "get_largelog_responses" 1 2, "Prints large calls of servers." " '*'"
+        |context, arguments| slow_calls(context, &arguments, "LargeLog");
+    "close_region" 1 2, "Does nothing: 'unassign' has taken its place." " 'REGION_NAME'"
+        |context, _| {
+            context.out.line("DEPRECATED!!! Use 'unassign' command instead.")?;
+            Ok(Value::Nil)
+        };
+}
+
+/// The queues of compactions that a server has.
+const QUEUES: [&str; 2] = ["long", "short"];
+
+/// Fails on a cluster, for commands of which only the answer of a store is known.
+pub(super) fn on_store(context: &Context<'_>) -> Result<(), Failure> {
+    match context.connection.recovery() {
+        Some(_) => Ok(()),
+        None => Err(Failure::refused("on a cluster, use HBase's own shell for this command")),
+    }
+}
+
+fn has_run(context: &Context<'_>, work: &MasterWork) -> CommandResult {
+    Ok(Value::Bool(context.connection.admin().run_on_master(work)?))
+}
+
+fn run(context: &mut Context<'_>, work: &MasterWork) -> CommandResult {
+    let has_run = context.connection.admin().run_on_master(work)?;
+    context.out.row(&has_run.to_string())?;
+    Ok(Value::Bool(has_run))
+}
+
+fn list(context: &mut Context<'_>, title: &str, names: &[String]) -> CommandResult {
+    context.out.header(&[title])?;
+    for name in names {
+        context.out.row(name)?;
+    }
+    context.out.footer(names.len() as u64)?;
+    Ok(Value::Nil)
+}
+
+/// A store has no dead servers, so none can be forgotten.
+fn clear_dead_servers(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    on_store(context)?;
+    let names: Vec<String> = arguments.rest(0).into_iter().map(Value::to_text).collect();
+    names.iter().try_for_each(|name| check_server_name(name))?;
+    if names.is_empty() {
+        context.out.row("true")?;
+    } else {
+        context.out.row("Some dead server clear failed")?;
+        list(context, "SERVERNAME", &names)?;
+    }
+    Ok(Value::Array(names.into_iter().map(Value::from).collect()))
+}
+
+fn normalize(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let (mut tables, mut pattern, mut namespace) = (Vec::new(), None, None);
+    let text = |value: &Value, key: &str| match value {
+        Value::String(_) => Ok(value.to_text()),
+        _ => Err(Failure::refused(format!("{key} must be of type String"))),
+    };
+    for argument in arguments.rest(0) {
+        let Value::Hash(options) = argument else {
+            let (class, shown) = (argument.class_name(), argument.inspect());
+            let message = format!("{class} of {shown} is not of Hash or String type");
+            return Err(Failure::refused(message));
+        };
+        if let Some(table) = options.get("TABLE_NAME") {
+            tables = vec![text(table, "TABLE_NAME")?.parse()?];
+        } else if let Some(names) = options.get("TABLE_NAMES") {
+            let Value::Array(names) = names else {
+                return Err(Failure::refused("TABLE_NAMES must be of type Array"));
+            };
+            let name = |name: &Value| {
+                let key = format!("TABLE_NAMES value {}", name.to_text());
+                Ok(text(name, &key)?.parse()?)
+            };
+            tables = names.iter().map(name).collect::<Result<_, Failure>>()?;
+        } else if let Some(value) = options.get("REGEX") {
+            pattern = Some(text(value, "REGEX")?);
+        } else if let Some(value) = options.get("NAMESPACE") {
+            namespace = Some(text(value, "NAMESPACE")?);
+        } else {
+            let shown = argument.inspect();
+            return Err(Failure::refused(format!("Unrecognized argument {shown}")));
+        }
+    }
+    run(context, &MasterWork::Normalize { tables, pattern, namespace })
+}
+
+/// Refuses a text that is not `host,port,start code`.
+fn check_server_name(name: &str) -> Result<(), Failure> {
+    let mut parts = name.split(',').skip(1);
+    let is_number = |part: Option<&str>| part.is_some_and(|part| part.parse::<u64>().is_ok());
+    if is_number(parts.next()) && is_number(parts.next()) && parts.next().is_none() {
+        return Ok(());
+    }
+    Err(Failure::refused(format!("Invalid ServerName format: {name}")))
+}
+
+/// Requests work of the server that the first argument names.
+fn ask_server(context: &Context<'_>, arguments: &Arguments, work: &ServerWork) -> CommandResult {
+    let server = arguments.name(0, "A server name")?;
+    check_server_name(&server)?;
+    context.connection.admin().run_on_servers(&[&server], work)?;
+    Ok(Value::Nil)
+}
+
+fn compaction_switch(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    context.out.header(&["['SERVER'", "'PREV_STATE']"])?;
+    let servers: Vec<String> = arguments.rest(1).into_iter().map(Value::to_text).collect();
+    servers.iter().try_for_each(|server| check_server_name(server))?;
+    let work = ServerWork::SwitchCompaction(boolean(&arguments, 0));
+    let servers: Vec<&str> = servers.iter().map(String::as_str).collect();
+    let results = context.connection.admin().run_on_servers(&servers, &work)?;
+    for (server, was_on) in &results {
+        context.out.row_of_two(server, &was_on.to_string())?;
+    }
+    context.out.footer(results.len() as u64)?;
+    Ok(Value::Nil)
+}
+
+/// The servers that an argument names, `None` if it is neither a string nor an array.
+fn servers_in(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::String(_) => Some(vec![value.to_text()]),
+        Value::Array(names) => Some(names.iter().map(Value::to_text).collect()),
+        _ => None,
+    }
+}
+
+fn clear_slow_log(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let servers = match arguments.get(0) {
+        None => Vec::new(),
+        Some(value) => servers_in(value).ok_or_else(|| {
+            let (class, shown) = (value.class_name(), value.inspect());
+            Failure::refused(format!("{class} of {shown} is not of correct type"))
+        })?,
+    };
+    let servers: Vec<&str> = servers.iter().map(String::as_str).collect();
+    let results = context.connection.admin().run_on_servers(&servers, &ServerWork::ClearSlowLog)?;
+    let cleared = results.iter().filter(|(_, is_cleared)| *is_cleared).count();
+    context.out.line(&format!(
+        "Cleared Slowlog responses from {cleared}/{} RegionServers",
+        results.len()
+    ))?;
+    Ok(Value::Nil)
+}
+
+/// Families with a scope, of tables in which the pattern is found.
+fn list_replicated_tables(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    context.out.header(&["TABLE:COLUMNFAMILY", "ReplicationType"])?;
+    let pattern = super::pattern::Pattern::searching(&arguments, 0)?;
+    let mut count = 0;
+    for table in context.connection.admin().list_tables(SystemTables::Exclude)? {
+        let name = table.name().to_string();
+        let scopes = table.families().map(|family| (family, family.replication_scope()));
+        for (family, scope) in scopes.filter(|(_, scope)| *scope != 0) {
+            if !pattern.matches(&name) {
+                continue;
+            }
+            let kind = match scope {
+                1 => "GLOBAL",
+                2 => "SERIAL",
+                _ => "UNKNOWN",
+            };
+            let family = String::from_utf8_lossy(family.name());
+            context.out.row_of_two(&format!("{name}:{family}"), kind)?;
+            count += 1;
+        }
+    }
+    context.out.footer(count)?;
+    Ok(Value::Nil)
+}
+
+fn region_info(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let wanted = arguments.name(0, "A region name")?;
+    let admin = context.connection.admin();
+    let mut tables: Vec<TableName> = vec![TableName::meta().clone()];
+    let all = admin.list_tables(SystemTables::Include)?;
+    tables.extend(all.iter().map(|table| table.name().clone()));
+    for table in &tables {
+        let regions = admin.regions(table)?;
+        let is_it = |region: &&hblite::RegionInfo| {
+            region.encoded_name() == wanted || region.region_name_as_string() == wanted
+        };
+        if let Some(region) = regions.iter().find(is_it) {
+            context.out.line(&region.to_string())?;
+            return Ok(Value::Nil);
+        }
+    }
+    Err(Failure::refused(format!("no region is called {wanted}")))
+}
+
+/// A store runs its tasks in the calls that request them, or in the background, unlisted.
+fn process_list(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    on_store(context)?;
+    let filter = arguments.get(0).map(Value::to_text);
+    let kinds = ["all", "general", "handler", "rpc", "operation"];
+    let filter = filter.filter(|filter| kinds.contains(&filter.as_str()));
+    let filter = filter.unwrap_or_else(|| "general".to_owned());
+    let now = context.connection.now_millis();
+    let now = ruby_time(now, (context.options.utc_offset_seconds)(now));
+    let now = now.rsplit_once(' ').map_or(now.as_str(), |(time, _)| time);
+    context.out.line(&format!("0 tasks as of: {now}"))?;
+    context.out.line(&format!("No {filter} tasks currently running."))?;
+    Ok(Value::Nil)
+}
+
+fn slow_calls(context: &mut Context<'_>, arguments: &Arguments, kind: &str) -> CommandResult {
+    if let Some(value) = arguments.get(0)
+        && servers_in(value).is_none()
+    {
+        let (class, shown) = (value.class_name(), value.inspect());
+        let message = format!("{class} of {shown} is not of Array/String type");
+        return Err(Failure::refused(message));
+    }
+    records(context, arguments, 1, &format!("{kind} Responses from RegionServers"))
+}
+
+/// What a store does not record: there is nothing to print.
+fn records(
+    context: &mut Context<'_>,
+    arguments: &Arguments,
+    options_at: usize,
+    what: &str,
+) -> CommandResult {
+    let _: Hash = arguments.hash(options_at, "Filter parameters")?;
+    on_store(context)?;
+    context.out.line(&format!("Retrieved {what}"))?;
+    Ok(Value::Nil)
+}

@@ -1,0 +1,8 @@
+//! The tests of transfers, one module each.
+
+mod bad_lines;
+mod copy;
+mod fuzz;
+mod hfiles;
+mod mutations;
+mod round_trip;

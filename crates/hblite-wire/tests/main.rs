@@ -1,0 +1,4 @@
+//! The tests of HBase's messages, one module each.
+
+mod messages;
+mod robustness;
