@@ -32,7 +32,7 @@ use history::client::Client;
 use history::recorder::{Event, Recorder, by_row};
 use history::report::assert_explained;
 use history::stirrer::{Work, stir};
-use history::workload::{Choice, Time, Worker};
+use history::workload::{Choice, Worker};
 
 const ROWS: usize = 8;
 const OPERATIONS: usize = 2_400;
@@ -51,6 +51,13 @@ impl Clock for TickingClock {
         let looks = self.0.fetch_add(1, Ordering::SeqCst);
         MILLIS_AT_FIRST + looks + looks / LOOKS_BETWEEN_LEAPS * LEAP_MS
     }
+}
+
+/// What the clock does.
+#[derive(Debug, Clone, Copy)]
+enum Time {
+    Moves,
+    Stands,
 }
 
 struct Round {
@@ -144,7 +151,7 @@ impl Round {
                 .map(|thread| {
                     let random = SeededRandom::new(self.seed ^ ((thread as u64 + 1) << 32));
                     let client = client(connection, Recorder::new(time, thread));
-                    let choice = Choice { rows, time: self.time, thread, random, values: 0 };
+                    let choice = Choice { rows, thread, random, values: 0 };
                     let mut worker = Worker { client, choice };
                     scope.spawn(move || {
                         worker.work(OPERATIONS / self.threads);

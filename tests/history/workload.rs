@@ -1,29 +1,16 @@
 //! The work of a thread: random operations, within rules under which some order of the operations
 //! determines their answers.
 //!
-//! HBase orders the versions of a column by time first and by sequence id second, and plain puts
-//! and deletes only share the lock of their row. Each of two clocks has its own rules:
-//!
-//! - On a clock that advances at every reading, no two writes have the same time. But of two
-//!   concurrent plain writes the one with the earlier time may become visible last, and then only
-//!   where the other one wrote nothing. So a plain put writes all columns, and a plain delete
-//!   deletes the row. Everything else locks the row exclusively and may write anything.
-//! - On a clock that is stopped, the sequence id alone decides between puts, and plain puts may
-//!   write any columns. But a delete hides later puts of its time, and increments and appends
-//!   advance the timestamps of their columns. So nothing is deleted, and counters and logs are not
-//!   put.
+//! Versions of a column are ordered by time first and by sequence id second, and plain puts and
+//! deletes only share the lock of their row. So of two concurrent plain writes the one with the
+//! earlier time may become visible last, and then only where the other one wrote nothing. That is
+//! so in HBase, too. Therefore a plain put writes all columns, and a plain delete deletes the row.
+//! Everything else locks the row exclusively and may write anything.
 
 use hblite_env::{Random as _, SeededRandom};
 
 use super::atomic_row::{COLUMNS, COUNTERS, Change, Column, FAMILIES, LOG, Operation, TEXTS};
 use super::client::Client;
-
-/// Which rules hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Time {
-    Moves,
-    Stands,
-}
 
 pub(crate) struct Worker<'a> {
     pub(crate) client: Client<'a>,
@@ -61,8 +48,8 @@ fn use_one_row(client: &mut Client<'_>, choice: &mut Choice<'_>) {
             client.get(row, choice.columns());
         }
         2 | 3 => client.write(row, choice.plain_put()),
-        4 if choice.time == Time::Moves => client.write(row, vec![Change::DeleteRow]),
-        4 | 5 => client.write(row, choice.increments()),
+        4 => client.write(row, vec![Change::DeleteRow]),
+        5 => client.write(row, choice.increments()),
         6 => client.write(row, vec![Change::Append(LOG, choice.text())]),
         7 => client.mutate_row(row, choice.mixed_changes()),
         _ => {
@@ -96,7 +83,6 @@ fn scan(client: &mut Client<'_>, choice: &mut Choice<'_>) {
 /// Generates rows and changes.
 pub(crate) struct Choice<'a> {
     pub(crate) rows: &'a [String],
-    pub(crate) time: Time,
     pub(crate) thread: usize,
     pub(crate) random: SeededRandom,
     /// Values written so far, to write each only once.
@@ -140,21 +126,11 @@ impl<'a> Choice<'a> {
 
     /// What a put may write without locking the row exclusively.
     fn plain_put(&mut self) -> Vec<Change> {
-        let text = self.text();
-        match self.time {
-            Time::Moves => {
-                let counter = self.counter();
-                let texts = TEXTS.into_iter().chain([LOG]);
-                let texts = texts.map(|column| Change::Put(column, text.clone()));
-                let counters = COUNTERS.map(|column| Change::Put(column, counter.clone()));
-                texts.chain(counters).collect()
-            }
-            Time::Stands => {
-                let first = self.below(TEXTS.len());
-                let columns = TEXTS.into_iter().cycle().skip(first).take(1 + self.below(3));
-                columns.map(|column| Change::Put(column, text.clone())).collect()
-            }
-        }
+        let (text, counter) = (self.text(), self.counter());
+        let texts = TEXTS.into_iter().chain([LOG]);
+        let texts = texts.map(|column| Change::Put(column, text.clone()));
+        let counters = COUNTERS.map(|column| Change::Put(column, counter.clone()));
+        texts.chain(counters).collect()
     }
 
     fn increments(&self) -> Vec<Change> {
@@ -175,7 +151,7 @@ impl<'a> Choice<'a> {
         if self.below(2) == 0 {
             changes.push(Change::Append(LOG, self.text()));
         }
-        if self.time == Time::Moves && self.below(2) == 0 {
+        if self.below(2) == 0 {
             changes.push(Change::DeleteColumn("a:y"));
         }
         changes
@@ -183,7 +159,7 @@ impl<'a> Choice<'a> {
 
     fn changes_after_check(&mut self, column: Column) -> Vec<Change> {
         match self.below(4) {
-            0 if self.time == Time::Moves => vec![Change::DeleteRow],
+            0 => vec![Change::DeleteRow],
             1 => self.mixed_changes(),
             2 => self.increments(),
             _ => vec![Change::Put(column, self.text())],

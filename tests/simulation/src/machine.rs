@@ -23,7 +23,7 @@ use crate::disk::{Plan, SimulatedDisk};
 use crate::history::atomic_row::{FAMILIES, Row};
 use crate::history::client::Client;
 use crate::history::recorder::{Event, Recorder, by_row};
-use crate::history::workload::{Choice, Time, Worker};
+use crate::history::workload::{Choice, Worker};
 use crate::image::Image;
 use crate::oracle::Kept;
 use crate::rates::Rates;
@@ -334,7 +334,7 @@ impl Machine {
         let client = Client { table: connection.table("t").expect("a legal name"), recorder };
         let random = SeededRandom::new(self.below(u64::MAX));
         let values = self.now() as usize;
-        let choice = Choice { rows: &self.rows, time: Time::Moves, thread, random, values };
+        let choice = Choice { rows: &self.rows, thread, random, values };
         Worker { client, choice }
     }
 
