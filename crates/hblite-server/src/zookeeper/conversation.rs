@@ -27,6 +27,8 @@ const PERMISSION_READ: i32 = 1;
 const PERMISSION_ALL: i32 = 31;
 /// A multi with more parts is refused.
 const MULTI_PARTS_MAX: usize = 10_000;
+/// The answer to a part of a multi, without the path: a header, a length, a sequence number, a stat.
+const PART_ANSWER_MAX: usize = 9 + 4 + 10 + 68;
 
 /// What happens to the connection after an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -258,11 +260,13 @@ impl Conversation {
         out: &mut Encoder,
     ) -> Result<Result<(), ErrorCode>, Malformed> {
         let mut parts = Vec::new();
+        let mut answer_max = out.len() + PART_ANSWER_MAX;
         while let Some(operation) = next_part(body)? {
             let write = Write::read(operation, body)?;
             let write = write.ok_or(Malformed { what: "operation that a multi may hold" })?;
+            answer_max += PART_ANSWER_MAX + write.path().len();
             parts.push((operation, write));
-            if parts.len() > MULTI_PARTS_MAX {
+            if parts.len() > MULTI_PARTS_MAX || answer_max > super::FRAME_BYTES_MAX {
                 return Err(Malformed { what: "multi of a size that is taken" });
             }
         }
@@ -273,9 +277,6 @@ impl Conversation {
                 for ((operation, write), done) in parts.iter().zip(&all) {
                     out.int(*operation).boolean(false).int(0);
                     self.write_done(*operation, write.path(), done, out);
-                    if out.len() > super::FRAME_BYTES_MAX {
-                        return Err(Malformed { what: "multi whose answer fits a frame" });
-                    }
                 }
             }
             Err((failed, first)) => {

@@ -511,3 +511,24 @@ async fn the_nodes_of_programs_are_limited() {
     assert_eq!(client.ask(2, deletes("/n-0000000000", -1)).await.0, 0);
     assert_eq!(client.ask(1, creates("/n-", b"", 2)).await.0, 0);
 }
+
+#[tokio::test]
+async fn a_multi_whose_answer_is_too_long_changes_nothing() {
+    let served = serve().await;
+    let mut one = Client::connected(&served).await;
+    let mut two = Client::connected(&served).await;
+    let path = "/a-name-of-thirty-two-characters";
+    assert_eq!(one.ask(1, creates(path, b"", 0)).await.0, 0);
+    let mut request = Encoder::default();
+    request.frame(|out| {
+        out.int(7).int(14);
+        for _ in 0..9_000 {
+            out.int(5).boolean(false).int(-1).string(path).buffer(b"").int(-1);
+        }
+        out.int(-1).boolean(true).int(-1);
+    });
+    one.send(request.as_slice()).await;
+    assert!(one.is_closed().await);
+    let (error, stat) = two.ask(3, reads(path, false)).await;
+    assert_eq!((error, &stat[32..36]), (0, &[0; 4][..]), "version 0");
+}

@@ -104,8 +104,10 @@ impl Markers {
     pub(crate) fn add(&mut self, hides: Hides, is_of_last_column: bool) -> bool {
         match hides {
             Hides::Family(_) if self.family.is_none() => self.family = Some(hides),
-            // The newest comes first.
-            Hides::Family(_) => {}
+            Hides::Family(later) => debug_assert!(
+                self.family.is_some_and(|newest| newest.hides(later)),
+                "the newest comes first"
+            ),
             Hides::FamilyVersion(_) => {
                 let known = *self.family_version.get_or_insert(hides);
                 return known == hides;
