@@ -3,12 +3,13 @@
 //! The algorithm of Wing and Gong with Lowe's memory: try operations one after the other on a row
 //! that exists in memory only, depth first. An operation may be next if none of those that are left
 //! returned before it was called. Where the same operations led to the same row before, there is
-//! nothing new to find. Two short cuts keep sixteen threads on one row affordable:
+//! nothing new to find. Three short cuts keep sixteen threads on one row affordable:
 //!
 //! - A read that fits is taken immediately, without alternatives: whatever explains the rest also
 //!   explains it with this one first.
 //! - A value that is written only once must not be overwritten while a remaining operation has seen
 //!   it.
+//! - An operation that never returned is left for later where the row is the same without it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -39,12 +40,13 @@ pub(crate) fn check(start: &Row, events: &[Event], steps_max: usize) -> Verdict 
     events.sort_by_key(|event| event.invoked);
     Search {
         left_to_return: events.iter().filter(|event| event.has_returned()).count(),
+        pending: (0..events.len()).filter(|at| !events[*at].has_returned()).collect(),
         rank: ranks(&events),
         is_taken: vec![false; events.len()],
         first: 0,
         row: start.clone(),
         path: Vec::new(),
-        seen: HashSet::new(),
+        seen: HashMap::new(),
         seers: seers(start, &events),
         furthest: 0,
         events,
@@ -117,10 +119,13 @@ struct Search<'a> {
     first: usize,
     /// How many that returned are not taken.
     left_to_return: usize,
+    /// Those that never returned.
+    pending: Vec<usize>,
     row: Row,
     path: Vec<Taken>,
-    /// Which events were taken (all before the first index, and the others), and the row then.
-    seen: HashSet<(usize, Vec<usize>, Row)>,
+    /// Which events that returned were taken (all before the first index, and the others), and the
+    /// row then; with which of the others.
+    seen: HashMap<(usize, Vec<usize>, Row), Vec<Vec<usize>>>,
     seers: HashMap<Cell<'a>, Vec<usize>>,
     /// The latest return that stopped the search.
     furthest: u64,
@@ -176,13 +181,28 @@ impl Search<'_> {
                 self.undo();
                 continue;
             }
-            let others = (self.first..end).filter(|at| self.is_taken[*at]).collect();
-            if self.seen.insert((self.first, others, self.row.clone())) {
+            if self.is_new(end) {
                 return Some(0);
             }
             self.undo();
         }
         None
+    }
+
+    /// Whether the search was not here before, also with fewer of the events that never returned:
+    /// those may still happen. None at or after `end` is taken.
+    fn is_new(&mut self, end: usize) -> bool {
+        let (events, is_taken) = (&self.events, &self.is_taken);
+        let mut returned = (self.first..end).filter(|at| events[*at].has_returned());
+        let first = returned.find(|at| !is_taken[*at]).unwrap_or(end);
+        let others = returned.filter(|at| is_taken[*at]).collect();
+        let pending: Vec<usize> = self.pending.iter().copied().filter(|at| is_taken[*at]).collect();
+        let known = self.seen.entry((first, others, self.row.clone())).or_default();
+        if known.iter().any(|fewer| fewer.iter().all(|at| pending.contains(at))) {
+            return false;
+        }
+        known.push(pending);
+        true
     }
 
     /// Whether a value is gone that a remaining operation must see. Returns the earliest return of
