@@ -198,6 +198,14 @@ fn the_report_has_what_matters_and_nothing_else() {
 }
 
 #[test]
+fn what_never_returned_and_was_overwritten_is_no_case_of_its_own() {
+    let mut events: Vec<Event> = (0..10).map(|n| lost(increment(n, 0, 0))).collect();
+    events.extend((0..3).map(|n| delete(20 + 2 * n, 21 + 2 * n)));
+    events.push(read(30, 31, "nobody wrote this"));
+    assert_eq!(verdict(&events), Verdict::Impossible { at: 31 });
+}
+
+#[test]
 fn a_search_that_takes_too_long_says_so() {
     let events: Vec<Event> = (0..12).map(|n| put(n, 100 + n, &n.to_string())).collect();
     let events = [events, vec![read(200, 201, "nobody wrote this")]].concat();
