@@ -221,10 +221,11 @@ fn who_takes_no_answers_is_closed_and_holds_no_more_than_its_share() {
     let table = server.connection().table("t").unwrap();
     table.put(&hblite::Put::new("r").add("f", "q", vec![7; 1 << 20])).unwrap();
     let mut client = Client::data(&server);
-    // 200 MiB of answers, some of which the sockets buffer.
-    for _ in 0..200 {
-        client.send("Get", &get(&name, "r"));
-    }
+    // 200 MiB of answers, some of which the sockets buffer. In one write: the connection may be
+    // closed at any time after it.
+    let call = support::frame(1, "Get", &get(&name, "r"), b"", None);
+    let call = [&(call.len() as u32).to_be_bytes()[..], &call].concat();
+    client.send_bytes(&call.repeat(200));
     let begun = Instant::now();
     // Another client is served meanwhile.
     let answer = Client::data(&server).call("Get", &get(&name, "none"));

@@ -10,7 +10,7 @@ mod counting;
 #[allow(dead_code, reason = "each test uses a part of the client")]
 mod support;
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -112,6 +112,18 @@ fn half_sent_frames(attacked: &mut Attacked) {
     attacked.check("half-sent frames", streams);
 }
 
+/// Reads what has arrived of an answer.
+fn read_some(stream: &mut TcpStream) -> String {
+    let mut answer = [0; 1024];
+    loop {
+        match stream.read(&mut answer) {
+            // A process that was stopped and goes on.
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            length => return String::from_utf8_lossy(&answer[..length.unwrap()]).into_owned(),
+        }
+    }
+}
+
 /// One call for the same large row, hundreds of times, whose answers are not taken.
 fn rows_without_an_answer_taken(attacked: &mut Attacked) {
     let rows = vec!["\"large\""; 500].join(" ");
@@ -122,9 +134,7 @@ fn rows_without_an_answer_taken(attacked: &mut Attacked) {
         stream.write_all(&message).unwrap();
     }
     for stream in &mut streams {
-        let mut answer = [0; 512];
-        let length = stream.read(&mut answer).unwrap();
-        let answer = String::from_utf8_lossy(&answer[..length]);
+        let answer = read_some(stream);
         assert!(answer.contains("CallQueueTooBigException"), "{answer}");
     }
     // As many as fit are sent, and lie in buffers until the clients take them.
@@ -161,11 +171,7 @@ fn scanners(attacked: &mut Attacked) {
     let mut refused = 0;
     for _ in 0..100 {
         stream.write_all(&message).unwrap();
-        let mut answer = [0; 1024];
-        let length = stream.read(&mut answer).unwrap();
-        refused += usize::from(
-            String::from_utf8_lossy(&answer[..length]).contains("CallQueueTooBigException"),
-        );
+        refused += usize::from(read_some(&mut stream).contains("CallQueueTooBigException"));
     }
     assert!(refused > 50, "{refused} of 100 scanners were refused");
     let peak = counting::peak_bytes() - attacked.before;
