@@ -3,6 +3,3 @@ module example/orders
 go 1.21
 
 require hblite.example/hblitetest v0.0.0
-
-// The package is not published yet.
-replace hblite.example/hblitetest => ../../../kits/go

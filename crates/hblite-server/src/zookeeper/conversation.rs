@@ -27,7 +27,7 @@ const PERMISSION_READ: i32 = 1;
 const PERMISSION_ALL: i32 = 31;
 /// A multi with more parts is refused.
 const MULTI_PARTS_MAX: usize = 10_000;
-/// The answer to a part of a multi, without the path: a header, a length, a sequence number, a stat.
+/// The answer to a part of a multi, without the path: header, length, sequence number, stat.
 const PART_ANSWER_MAX: usize = 9 + 4 + 10 + 68;
 
 /// What happens to the connection after an answer.
