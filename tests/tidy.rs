@@ -4,12 +4,15 @@
 //! only in the fenced files, and calls that go down the layers of the engine only. Per document:
 //! lines that fit the page, links that lead somewhere, idiomatic phrases, and a number of words.
 //! `tidy/structure.rs` has the rules about crates, async code, clocks, tests and heads of files,
-//! `tidy/cycles.rs` the one about modules, `tidy/programs.rs` the one about test programs. The
-//! other modules check dependencies, features, the walkthrough and the planted bugs.
+//! `tidy/cycles.rs` the one about modules, `tidy/programs.rs` the one about test programs,
+//! `tidy/differences.rs` the one about answers that suites skip. The other modules check
+//! dependencies, features, the walkthrough and the planted bugs.
 
 #[path = "tidy/cycles.rs"]
 mod cycles;
 mod dependencies;
+#[path = "tidy/differences.rs"]
+mod differences;
 mod features;
 mod planted_bugs;
 #[path = "tidy/programs.rs"]
