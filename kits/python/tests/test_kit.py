@@ -154,3 +154,20 @@ def test_the_log_is_in_the_report_of_a_failed_test(pytester):
     result = pytester.runpytest_subprocess()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*hblite log*", "a line of the log"])
+
+
+def test_a_second_setup_is_refused(pytester):
+    setup = """
+        import pytest
+
+        @pytest.fixture(scope="session")
+        def hbase_setup(hbase_server):
+            pass
+
+        def test_it(hbase):
+            pass
+    """
+    pytester.makepyfile(test_one=setup, test_other=setup)
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*put one hbase_setup into conftest.py*"])

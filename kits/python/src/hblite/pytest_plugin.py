@@ -15,10 +15,13 @@ Processes of pytest-xdist each have a server of their own.
 
 import pytest
 
+from hblite.binary import HBliteError
 from hblite.server import start
 
 #: The checkpoint that each test begins with.
 CHECKPOINT = "hblite-pytest"
+#: Whether it has been taken.
+_IS_TAKEN = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser):
@@ -42,9 +45,20 @@ def hbase_setup(hbase_server):
 
 
 @pytest.fixture(scope="session")
-def _hbase_checkpoint(hbase_server, hbase_setup):
+def _hbase_checkpoint(hbase_server, hbase_setup, pytestconfig):
     hbase_server.checkpoint(CHECKPOINT)
+    pytestconfig.stash[_IS_TAKEN] = True
     return hbase_server
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_fixture_setup(fixturedef, request):
+    """Refuses a second ``hbase_setup``: the first rewind would undo what it creates."""
+    if fixturedef.argname == "hbase_setup" and request.config.stash.get(_IS_TAKEN, False):
+        raise HBliteError(
+            "two files have a fixture hbase_setup, but all tests of a session begin in the same"
+            " state: put one hbase_setup into conftest.py"
+        )
 
 
 @pytest.fixture
