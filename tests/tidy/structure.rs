@@ -77,6 +77,7 @@ fn async_code_stays_in_the_server_and_the_client() {
         "crates/hblite-client/",
         "tests/kerberos/",
         "tests/tidy",
+        "examples/tokio.rs",
     ];
     check("async code outside the server and the client", |name, text| {
         if ASYNC.iter().any(|folder| name.starts_with(folder)) {
