@@ -361,6 +361,42 @@ fn the_master_names_regions_and_those_of_medium_objects() {
     assert!(answer.exception_text().contains(" is not online on 127.0.0.1,"));
 }
 
+/// A family that is named must exist: an empty name does not mean all families.
+#[test]
+fn a_flush_or_compaction_of_an_empty_family_is_refused() {
+    let server = start(1);
+    create_table(&server, "t", &[]);
+    let regions = server.connection().admin().regions("t").unwrap();
+    let name = || pb::RegionSpecifier { r#type: 1, value: regions[0].region_name().into() };
+    let family = Some(Vec::new().into());
+    let compact = pb::CompactRegionRequest {
+        region: name(),
+        family: family.clone(),
+        ..pb::CompactRegionRequest::default()
+    };
+    let flush =
+        pb::FlushRegionRequest { region: name(), family, ..pb::FlushRegionRequest::default() };
+    let mut admin = Client::java(server.ports().region_servers[0], "AdminService");
+    for answer in [admin.call("CompactRegion", &compact), admin.call("FlushRegion", &flush)] {
+        assert_eq!(answer.exception().0, "NoSuchColumnFamilyException");
+    }
+}
+
+/// HBase lists the tables of all namespaces for a name without characters.
+#[test]
+fn an_empty_namespace_lists_all_tables() {
+    let server = start(1);
+    create_table(&server, "t", &[]);
+    let request = pb::NamespaceNameRequest::default();
+    let mut master = Client::master(&server);
+    let names: pb::TableNamesResponse = master.call("ListTableNamesByNamespace", &request).decode();
+    assert!(names.table_names.iter().any(|name| *name.qualifier == *b"t"));
+    assert!(names.table_names.iter().any(|name| *name.qualifier == *b"meta"));
+    let tables: pb::TableDescriptorsResponse =
+        master.call("ListTableDescriptorsByNamespace", &request).decode();
+    assert_eq!(tables.table_schema.len(), names.table_names.len());
+}
+
 /// `hbase.column.max.version`: what a request says of its own takes precedence.
 #[test]
 fn new_families_keep_the_clusters_number_of_versions() {

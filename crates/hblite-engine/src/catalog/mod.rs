@@ -300,15 +300,19 @@ impl Catalog {
         self.namespaces.read().values().cloned().collect()
     }
 
-    /// Tables of a namespace in order of their names.
+    /// Tables of a namespace in order of their names; of all namespaces if `name` is empty, as in
+    /// HBase.
     ///
     /// # Errors
     /// `NamespaceNotFound`.
     pub fn namespace_tables(&self, name: &str) -> Result<Vec<TableName>> {
-        self.namespace(name)?;
+        if !name.is_empty() {
+            self.namespace(name)?;
+        }
         let tables = self.tables.read();
-        let present =
-            tables.iter().filter(|(table, slot)| table.namespace() == name && slot.is_present());
+        let present = tables.iter().filter(|(table, slot)| {
+            (name.is_empty() || table.namespace() == name) && slot.is_present()
+        });
         Ok(present.map(|(table, _)| table.clone()).collect())
     }
 }

@@ -155,7 +155,9 @@ fn flush(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let had_cells = region.memstore_size_bytes() > 0;
     let name = region.info().encoded_name();
     let mut flush = FlushRequest::region(name);
-    if let Some(family) = request.family.as_deref().filter(|family| !family.is_empty()) {
+    // One that is named must exist, also if its name is empty.
+    if let Some(family) = request.family.as_deref() {
+        region.check_family(family)?;
         flush = flush.with_family(family);
     }
     cluster.engine.flush(flush)?;
@@ -169,7 +171,7 @@ fn flush(cluster: &Cluster, call: &Call<'_>) -> Answer {
 fn compact(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::CompactRegionRequest = call.parameter()?;
     let region = named(cluster, call, &request.region)?;
-    let family = request.family.filter(|family| !family.is_empty()).map(|family| family.to_vec());
+    let family = request.family.map(|family| family.to_vec());
     if let Some(family) = &family {
         region.check_family(family)?;
     }

@@ -106,6 +106,10 @@ impl Handler {
     }
 
     fn tables_of(&self, namespace: &str) -> Result<Vec<TableDescriptor>> {
+        // An empty name is that of all, as in HBase.
+        if namespace.is_empty() {
+            return self.tables_where(SystemTables::Include, |_| true);
+        }
         self.store.admin().describe_namespace(namespace)?;
         self.tables_where(SystemTables::Include, |name| name.namespace() == namespace)
     }
