@@ -4,7 +4,7 @@
 //! cargo run --release --example tokio
 //! ```
 //!
-//! Puts and gets of 10,000 rows of 100 bytes, on a store in a temporary directory and a runtime with
+//! Puts and gets of 10,000 rows of 100 bytes, on a store in a temporary directory and a runtime of
 //! two workers. One task, then 64 at once; the fastest of ten rounds, which others disturbed least.
 //! `--calls N` makes another number of calls.
 
