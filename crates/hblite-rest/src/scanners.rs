@@ -1,7 +1,9 @@
 //! The open scanners of all clients.
 //!
 //! A scanner is kept until it is deleted, expires, or is the least recently used one when there are
-//! too many. Requests for the same scanner run one after the other. Threads: any.
+//! too many. One that rests holds no memory or files of the store: it goes on after its last row
+//! with what is there then, as HBase's does once the lease of its region's scanner is over. Requests
+//! for the same scanner run one after the other. Threads: any.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,6 +20,9 @@ use crate::model::cell_set::{CellSet, RowModel};
 /// The overhead of an open scanner, in addition to its request: positions in memory and files, and
 /// their keys.
 const SCANNER_BYTES: usize = 4 * 1024;
+/// How long a scanner without a request keeps the state of the store that it reads: half of HBase's
+/// lease.
+const RESTS_AFTER_MS: i64 = 30_000;
 /// The overhead of a cell in a row.
 const CELL_BYTES: usize = 64;
 
@@ -47,13 +52,15 @@ pub(crate) struct Scanner {
 #[derive(Debug)]
 pub(crate) enum Rows {
     Waiting(Table, Box<Scan>),
-    Begun(Box<ResultScanner>),
+    Begun(Table, Box<Scan>, Box<ResultScanner>),
+    Ended,
 }
 
 /// The cells of a scan, one after the other.
 #[derive(Debug)]
 pub(crate) struct Cells {
     rows: Rows,
+    /// The last row that was read.
     row: RowResult,
     /// Index in the row.
     next: usize,
@@ -67,12 +74,17 @@ impl Cells {
         while self.next >= self.row.len() {
             let next = match &mut self.rows {
                 Rows::Waiting(table, scan) => {
-                    self.rows = Rows::Begun(Box::new(table.scan(scan)?));
+                    let rows = Box::new(table.scan(scan)?);
+                    self.rows = Rows::Begun(table.clone(), scan.clone(), rows);
                     continue;
                 }
-                Rows::Begun(rows) => rows.next(),
+                Rows::Begun(_, _, rows) => rows.next().transpose()?,
+                Rows::Ended => None,
             };
-            let Some(row) = next.transpose()? else { return Ok(None) };
+            let Some(row) = next else {
+                self.rows = Rows::Ended;
+                return Ok(None);
+            };
             // A row that was read must not be lost, even if there is no memory for it.
             let before = self.charge.size_bytes().saturating_sub(row_size(&self.row));
             self.charge.overdraw(before.saturating_add(row_size(&row)));
@@ -88,6 +100,17 @@ impl Cells {
 
     pub(crate) fn advance(&mut self) {
         self.next += 1;
+    }
+
+    /// Lets go of the state of the store.
+    fn rest(&mut self) {
+        if let Rows::Begun(table, scan, _) = &self.rows {
+            let left = match self.row.is_empty() {
+                true => scan.clone(),
+                false => Box::new((**scan).clone().with_start_row_exclusive(self.row.row())),
+            };
+            self.rows = Rows::Waiting(table.clone(), left);
+        }
     }
 }
 
@@ -148,8 +171,13 @@ impl ClientScanners for Scanners {
 
     fn close_expired(&self, now_millis: i64) {
         self.open.lock().retain(|_, scanner| {
-            let used_at_ms = scanner.used_at_ms.load(Ordering::Relaxed);
-            now_millis.saturating_sub(used_at_ms) < self.expiry_ms
+            let unused_ms = now_millis.saturating_sub(scanner.used_at_ms.load(Ordering::Relaxed));
+            if unused_ms >= RESTS_AFTER_MS
+                && let Some(mut cells) = scanner.cells.try_lock()
+            {
+                cells.rest();
+            }
+            unused_ms < self.expiry_ms
         });
     }
 
@@ -199,4 +227,49 @@ pub(crate) fn next_rows(
         }
     }
     Ok(Some(CellSet { rows }))
+}
+
+#[cfg(test)]
+mod tests {
+    use hblite::{ColumnFamilyDescriptor, Put, TableDescriptor};
+
+    use super::*;
+
+    #[test]
+    fn a_scanner_that_rests_goes_on_after_its_last_row_with_what_is_there() {
+        let connection = hblite::open_in_memory().unwrap();
+        let family = ColumnFamilyDescriptor::new("f");
+        let descriptor = TableDescriptor::new("t".parse().unwrap()).with_family(family);
+        connection.admin().create_table(&descriptor).unwrap();
+        let table = connection.table("t").unwrap();
+        let put = |row| table.put(&Put::new(row).add("f", "q", "v").add("f", "r", "v")).unwrap();
+        ["b", "d"].into_iter().for_each(put);
+        let budget = Arc::new(MemoryBudget::new(1 << 20));
+        let scanners = Scanners::new(10, Duration::from_secs(3600), &budget);
+        let request = Allowance::new(budget.account(1 << 20).charge());
+        let rows = Rows::Waiting(table.clone(), Box::new(Scan::new()));
+        let id = scanners.add(rows, 1, 0, &request).unwrap();
+        let next = || {
+            let scanner = scanners.get(&id, 0).unwrap();
+            let mut cells = scanner.cells.lock();
+            let found =
+                cells.peek().unwrap().map(|cell| (cell.row().to_vec(), cell.qualifier()[0]));
+            cells.advance();
+            found
+        };
+        assert_eq!(next(), Some((b"b".to_vec(), b'q')));
+        ["a", "c"].into_iter().for_each(put);
+        scanners.close_expired(RESTS_AFTER_MS - 1);
+        assert!(matches!(scanners.get(&id, 0).unwrap().cells.lock().rows, Rows::Begun(..)));
+        scanners.close_expired(RESTS_AFTER_MS);
+        assert!(matches!(scanners.get(&id, 0).unwrap().cells.lock().rows, Rows::Waiting(..)));
+        let cells = [(b"b", b'r'), (b"c", b'q'), (b"c", b'r'), (b"d", b'q'), (b"d", b'r')];
+        for (row, qualifier) in cells {
+            assert_eq!(next(), Some((row.to_vec(), qualifier)));
+        }
+        assert_eq!(next(), None);
+        put("e");
+        scanners.close_expired(RESTS_AFTER_MS);
+        assert_eq!(next(), None, "it has ended");
+    }
 }
