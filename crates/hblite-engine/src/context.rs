@@ -13,7 +13,7 @@ use hblite_model::{Error, Exception, RegionInfo, Result};
 use crate::chore_queue::ChoreSender;
 use crate::given_times::WriteClock;
 use crate::key_samples::KeySamples;
-use crate::layout::{Layout, Retired};
+use crate::layout::{Layout, Reserve, Retired};
 use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
 use crate::options::EngineOptions;
@@ -31,6 +31,7 @@ pub(crate) struct EngineContext {
     pub(crate) layout: Layout,
     pub(crate) options: Arc<EngineOptions>,
     pub(crate) wal: Wal,
+    pub(crate) reserve: Reserve,
     pub(crate) block_cache: Option<Arc<BlockCache>>,
     pub(crate) chores: ChoreSender,
     pub(crate) nonces: Nonces,

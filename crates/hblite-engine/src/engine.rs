@@ -23,8 +23,8 @@ use hblite_env::sync::Mutex;
 use hblite_env::{Env, FileLock};
 use hblite_hfile::BlockCache;
 use hblite_model::{
-    CompactRequest, FlushRequest, META_ENCODED_NAME, RegionStatus, RequestTarget, Result,
-    StoreStatus, Switch, TableName,
+    CompactRequest, FlushRequest, META_ENCODED_NAME, RequestTarget, Result, StoreStatus, Switch,
+    TableName,
 };
 
 use self::look::Found;
@@ -36,7 +36,7 @@ use crate::chore_queue::{ChoreReceiver, chore_channel};
 use crate::context::{EngineContext, FileNote, MemoryUse};
 use crate::files::sync_dir;
 use crate::key_samples::KeySamples;
-use crate::layout::{Layout, StoreId};
+use crate::layout::{Layout, Reserve, StoreId};
 use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
 use crate::options::EngineOptions;
@@ -119,6 +119,7 @@ impl Engine {
         lock: &Arc<dyn FileLock>,
         block_cache: Option<Arc<BlockCache>>,
     ) -> Result<(Arc<EngineContext>, ChoreReceiver)> {
+        let reserve = Reserve::new(&env.fs, &layout);
         let keeping = layout.keeping(&env);
         let env = match &keeping {
             Some(keeping) => env.with_fs(Arc::new(keeping.clone())),
@@ -138,6 +139,7 @@ impl Engine {
             keeping,
             layout,
             wal,
+            reserve,
             block_cache,
             chores: sender,
             nonces: Nonces::default(),
@@ -175,15 +177,16 @@ impl Engine {
         replay_into(&context, &recovery, |name| {
             (name == META_ENCODED_NAME).then(|| Arc::clone(&meta))
         })?;
-        let catalog = Arc::new(Catalog::load(&context, meta, rebuild)?);
+        let catalog = Arc::new(Catalog::load(&context, meta, rebuild, &recovery.regions())?);
         adopt::replay_regions(&context, &hbase_logs, &catalog)?;
         replay_into(&context, &recovery, |name| {
-            if name == META_ENCODED_NAME { None } else { catalog.region(name) }
+            if name == META_ENCODED_NAME { None } else { catalog.region_or_parked(name) }
         })?;
         drop(hold);
         catalog.load_namespaces()?;
         forget_flushed(&context, &recovery, &catalog)?;
         adopt::finish(&context, &hbase_logs, &catalog)?;
+        catalog.begin_reserve();
         // If removing segments fails, the log may have failed as well.
         context.wal.check()?;
         Ok(Recovered { context, catalog, recovery, receiver, lock })
@@ -325,7 +328,7 @@ fn forget_flushed(
     catalog: &Catalog,
 ) -> Result<()> {
     for (name, highest_id) in recovery.regions() {
-        let region = catalog.region(name);
+        let region = catalog.region_or_parked(name);
         if let Some(region) = &region {
             let last_id = region.last_sequence_id();
             assert!(last_id >= highest_id, "{name} would use the ids above {last_id} again");
@@ -379,25 +382,12 @@ impl Engine {
         let chores = running.as_ref().map(|running| &running.chores);
         let mut status = StoreStatus::default();
         status.opened_at_ms = self.opened_at_ms;
-        status.regions = regions.iter().map(|region| region_status(region)).collect();
+        status.regions = regions.iter().map(|region| region.status()).collect();
         status.memstore_size_bytes = self.context.memory.bytes() as u64;
         status.memory_max_bytes = self.options().memory_max_bytes() as u64;
         status.last_error = chores.and_then(Chores::last_error);
         status.scrub = chores.map(|chores| chores.scrubber().status()).unwrap_or_default();
         Ok(status)
-    }
-}
-
-fn region_status(region: &Region) -> RegionStatus {
-    let files: Vec<_> = region.stores().iter().map(|store| store.files()).collect();
-    let files = || files.iter().flat_map(|files| files.iter());
-    RegionStatus {
-        region: region.info().clone(),
-        load: region.load(),
-        store_count: region.stores().len() as u64,
-        store_file_count: files().count() as u64,
-        store_file_size_bytes: files().map(|file| file.size_bytes()).sum(),
-        memstore_size_bytes: region.memstore_size_bytes() as u64,
     }
 }
 
@@ -413,6 +403,7 @@ impl Engine {
     /// cannot be written: memory and the log still have its cells.
     pub fn flush(&self, request: impl Into<FlushRequest>) -> Result<()> {
         self.context.check_not_read_only()?;
+        self.context.reserve.check_now()?;
         let request = request.into();
         let regions = match request.target() {
             RequestTarget::Table(table) => self.catalog.enabled_regions(table)?,

@@ -4,6 +4,7 @@
 //! <root>/hbase.id                                            "PBUF" ClusterId { cluster_id = 1 }
 //! <root>/hbase.version                                       "PBUF" { version = 1 } = "8"
 //! <root>/hblite.store                                        see `marker`
+//! <root>/hblite.reserve                                      see `reserve`
 //! <root>/LOCK                                                held by the process that writes
 //! <root>/data/<namespace>/<table>/.tabledesc/.tableinfo.<number>.<length>
 //! <root>/data/<namespace>/<table>/<region>/.regioninfo
@@ -36,6 +37,7 @@ mod moving;
 mod own;
 mod recognition;
 mod removal;
+mod reserve;
 mod rewind;
 mod root;
 mod stage;
@@ -58,6 +60,7 @@ pub(crate) use self::recognition::{
     LOST_LOG, Place, Tolerance, has_lost_log, is_of_system, recognize,
 };
 pub(crate) use self::removal::Retired;
+pub(crate) use self::reserve::{Reserve, is_out_of_space};
 pub(crate) use self::rewind::Kept;
 pub(crate) use self::root::{RootFile, RootFiles};
 pub(crate) use self::stage::NewContents;
@@ -68,6 +71,8 @@ const ID_FILE: &str = "hbase.id";
 const VERSION_FILE: &str = "hbase.version";
 const MARKER_FILE: &str = "hblite.store";
 const LOCK_FILE: &str = "LOCK";
+/// See [`Reserve`].
+const RESERVE_FILE: &str = "hblite.reserve";
 /// The head of the log, which a close of an empty store may leave.
 const LOG_HEAD_FILE: &str = "WALs.head";
 /// The prefix of the names of hblite's log segments.

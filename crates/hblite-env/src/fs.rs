@@ -18,6 +18,8 @@ use std::sync::Arc;
 
 use crate::mapping::Mapping;
 
+/// Bytes that [`FileSystem::take_space`] writes at once.
+const SPACE_CHUNK: u64 = 128 << 10;
 /// Maximum size of a small file: far above that of any file that is read as a whole.
 const SMALL_FILE_MAX: u64 = 64 << 20;
 /// Bytes that are copied at a time.
@@ -149,6 +151,29 @@ pub trait FileSystem: Send + Sync + Debug {
     fn identity(&self, path: &Path) -> io::Result<Option<FileIdentity>> {
         let _ = path;
         Ok(None)
+    }
+
+    /// Creates a file that takes up this many bytes of the disk, whatever is in it; an existing one
+    /// is an error. Not durable. A file system without a disk may do nothing.
+    fn take_space(&self, path: &Path, bytes: u64) -> io::Result<()> {
+        let mut file = self.create(path)?;
+        // Zeros, or repetitions, may take up no space.
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let noise: Vec<u8> = (0..SPACE_CHUNK / 8)
+            .flat_map(|_| {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                state.to_le_bytes()
+            })
+            .collect();
+        let mut left = bytes;
+        while left > 0 {
+            let length = left.min(SPACE_CHUNK);
+            file.write_all(&noise[..length as usize])?;
+            left -= length;
+        }
+        Ok(())
     }
 
     /// Whether a directory can be renamed while files in it are open: not on Windows.

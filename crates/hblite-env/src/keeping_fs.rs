@@ -424,6 +424,10 @@ impl FileSystem for KeepingFileSystem {
         self.0.inner.identity(path)
     }
 
+    fn take_space(&self, path: &Path, bytes: u64) -> io::Result<()> {
+        self.0.inner.take_space(path, bytes)
+    }
+
     fn renames_dirs_in_use(&self) -> bool {
         self.0.inner.renames_dirs_in_use()
     }

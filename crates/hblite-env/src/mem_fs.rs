@@ -133,6 +133,10 @@ impl FileSystem for MemFileSystem {
         Ok(())
     }
 
+    fn take_space(&self, _: &Path, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+
     fn fork(&self) -> Option<Arc<dyn FileSystem>> {
         // No name changes while the tree is locked.
         let forked = self.tree.lock().fork();

@@ -177,6 +177,10 @@ impl FileSystem for SimulatedDisk {
         Ok(Box::new(Writing { disk: self.clone(), path: path.to_path_buf(), inner }))
     }
 
+    fn take_space(&self, _: &Path, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
         self.before(OPEN, path)?;
         let inner = self.0.files.open(path)?;

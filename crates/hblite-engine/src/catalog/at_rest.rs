@@ -17,6 +17,7 @@ impl Procedures<'_> {
         // Most memory is flushed before procedures have to wait.
         self.flush_all()?;
         let _procedure = self.begin_procedure()?;
+        self.settle_all()?;
         self.context.wal.roll()?;
         self.flush_all()?;
         work()

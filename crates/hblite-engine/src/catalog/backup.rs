@@ -60,6 +60,7 @@ impl Procedures<'_> {
         let context = &self.context;
         parallel::for_each(&self.all_regions(), |region| region.flush().map(drop))?;
         let procedure = self.begin_procedure()?;
+        self.settle_all()?;
         let hold = context.wal.hold_segments();
         target.add_root_files(&context.layout)?;
         let entries: Vec<Arc<TableEntry>> =

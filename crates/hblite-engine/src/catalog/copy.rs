@@ -23,6 +23,7 @@ impl Catalog {
     /// As [`Region::copy_of`].
     pub(crate) fn copy_of(original: &Self, context: &Arc<EngineContext>) -> Result<Self> {
         let originals = original.regions.read();
+        assert!(original.parked.lock().is_empty(), "parked regions have something in memory");
         let mut regions = HashMap::with_capacity(originals.len());
         for (name, region) in originals.iter() {
             regions.insert(name.clone(), Region::copy_of(region, context)?);
@@ -56,6 +57,7 @@ impl Catalog {
             namespaces: RwLock::new(original.namespaces.read().clone()),
             procedure: Mutex::new(()),
             open_report: OpenReport::default(),
+            parked: Mutex::default(),
             dispensable: Mutex::default(),
         })
     }

@@ -31,8 +31,12 @@ impl Procedures<'_> {
         if table.is_meta() {
             return Err(Error::invalid_argument(Exception::Io, "Can't modify catalog tables"));
         }
+        self.with_reserve(|| self.drop_disabled(table))
+    }
+
+    fn drop_disabled(&self, table: &TableName) -> Result<()> {
         let _procedure = self.begin_procedure()?;
-        let entry = self.entry(table)?;
+        let entry = self.0.entry(table)?;
         if entry.state != TableState::Disabled {
             let message = format!("Not DISABLED; {}", describe_state(table, entry.state));
             return Err(Error::new(Exception::TableNotDisabled, message));
@@ -49,6 +53,7 @@ impl Procedures<'_> {
         if let Ok(retired) = layout.retire_dir(fs, &dir, Shape::Table) {
             self.context.note_retired(&dir, &retired);
         }
+        self.discard_parked(table);
         Ok(())
     }
 
@@ -58,8 +63,12 @@ impl Procedures<'_> {
     /// # Errors
     /// `TableNotFound`, `TableNotDisabled`, `Io`: the table is as it was.
     pub fn truncate_table(&self, table: &TableName, splits: SplitPoints) -> Result<()> {
+        self.with_reserve(|| self.truncate_disabled(table, splits))
+    }
+
+    fn truncate_disabled(&self, table: &TableName, splits: SplitPoints) -> Result<()> {
         let _procedure = self.begin_procedure()?;
-        let entry = self.entry(table)?;
+        let entry = self.0.entry(table)?;
         if entry.state != TableState::Disabled {
             return Err(Error::new(Exception::TableNotDisabled, table.to_string()));
         }
@@ -79,6 +88,7 @@ impl Procedures<'_> {
         self.publish(table, Some(TableEntry::new(descriptor, TableState::Enabled, rows, regions)));
         let before = entry.rows.iter().flat_map(|row| row.merge_parents.iter().chain([&row.info]));
         self.remove_region_dirs(before);
+        self.discard_parked(table);
         Ok(())
     }
 }

@@ -191,7 +191,7 @@ impl Procedures<'_> {
         if wanted == Tracker::Migration {
             return Err(Error::do_not_retry(format!("Do not need to transfer to {tracker}")));
         }
-        if self.entry(name)?.state != TableState::Enabled {
+        if self.0.entry(name)?.state != TableState::Enabled {
             return Err(Error::new(Exception::TableNotEnabled, name.to_string()));
         }
         loop {

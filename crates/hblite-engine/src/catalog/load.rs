@@ -24,6 +24,7 @@ use super::namespace_family;
 use super::open_regions::{open_all, open_region};
 use super::open_report::OpenReport;
 use super::orphans;
+use super::parked;
 use super::rebuild;
 use super::region_info_file;
 use super::replicas;
@@ -52,7 +53,8 @@ impl Catalog {
     }
 
     /// Opens every region that `meta_region` names, after the rows of `rebuild` are in it. The
-    /// caller replays the log into them before it does anything else with them.
+    /// caller replays the log into them before it does anything else with them. `in_log` has the
+    /// regions in the log, by name, with their highest sequence ids.
     ///
     /// # Errors
     /// `Io`; `CorruptHFile` for an invalid row, descriptor or file.
@@ -60,6 +62,7 @@ impl Catalog {
         context: &Arc<EngineContext>,
         meta_region: Arc<Region>,
         rebuild: Option<rebuild::Plan>,
+        in_log: &[(&str, u64)],
     ) -> Result<Self> {
         let server = ServerName::of_store();
         if let Some(plan) = &rebuild {
@@ -87,21 +90,18 @@ impl Catalog {
         let namespace_row = rows.into_iter().next().unwrap_or(namespace_row);
         let namespace_region =
             open_built_in(context, &namespace_row, meta::namespace_descriptor())?;
+        let (meta, namespace) = (Arc::clone(&meta_region), Arc::clone(&namespace_region));
         let clock = Arc::clone(&context.env.clock);
         let mut catalog = Self {
             context: Arc::clone(context),
-            meta: MetaTables::of(
-                context,
-                Arc::clone(&meta_region),
-                Arc::clone(&namespace_region),
-                clock,
-            ),
+            meta: MetaTables::of(context, meta, namespace, clock),
             server,
             tables: RwLock::default(),
             regions: RwLock::default(),
             namespaces: RwLock::default(),
             procedure: Mutex::new(()),
             open_report: OpenReport::default(),
+            parked: Mutex::default(),
             dispensable: Mutex::default(),
         };
         for (region, row) in [
@@ -115,7 +115,7 @@ impl Catalog {
         }
         // Before a region removes a file that one of HBase's snapshots needs.
         snapshot::settle_all(context)?;
-        catalog.load_tables(tables)?;
+        catalog.load_tables(tables, in_log)?;
         if !is_known {
             catalog.write_namespace_table(&meta_region, &namespace_row)?;
         }
@@ -142,7 +142,7 @@ impl Catalog {
         Ok(report)
     }
 
-    fn load_tables(&self, tables: TableRows) -> Result<()> {
+    fn load_tables(&self, tables: TableRows, in_log: &[(&str, u64)]) -> Result<()> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let mut opening = Vec::new();
         let mut loaded = Vec::new();
@@ -166,6 +166,10 @@ impl Catalog {
                 }
                 if state == TableState::Enabled {
                     opening.push((row.clone(), Arc::clone(&descriptor)));
+                    continue;
+                }
+                if parked::is_in_log(row, in_log) {
+                    self.park(open_region(&self.context, row, &descriptor)?);
                     continue;
                 }
                 self.check_manifest(row, &descriptor)?;
@@ -308,6 +312,7 @@ impl Catalog {
     /// `Io` if a flush fails: the log still has its cells.
     pub(crate) fn close(&self) -> Result<()> {
         let _procedure = self.procedure.lock();
+        let settled = self.settle_all();
         let is_of_catalog = |region: &Arc<Region>| region.info().table().is_system();
         let (mut catalog, users): (Vec<_>, Vec<_>) =
             self.all_regions().into_iter().partition(is_of_catalog);
@@ -323,7 +328,8 @@ impl Catalog {
             }
         };
         parallel::for_each(&users, close)?;
-        catalog.iter().try_for_each(close)
+        catalog.iter().try_for_each(close)?;
+        settled
     }
 
     /// Takes every region out of service, without flushing memory.

@@ -17,7 +17,8 @@
 //!   read
 //! - `procedures` has what all procedures share; `create`, `drop`, `state`, `modify`, `split`,
 //!   `merge`, `truncate_region`, `namespace`, `snapshot`, `bulk_load`, `backup` and `crash` are the
-//!   procedures, `sanity` has their rules about settings, `parents` cleans up after split and merge
+//!   procedures, `sanity` has their rules about settings, `parents` cleans up after split and
+//!   merge, `parked` has what a full disk changes
 //!
 //! Threads: any. Lookups never wait for a procedure. A procedure waits for operations in progress
 //! in the regions that it closes, so nothing that a region waits for may wait for a procedure.
@@ -48,6 +49,7 @@ mod open_regions;
 mod open_report;
 pub(crate) mod orphans;
 mod parents;
+mod parked;
 mod procedures;
 pub(crate) mod rebuild;
 pub(crate) mod region_info_file;
@@ -83,6 +85,7 @@ use crate::signal::Signal;
 
 use self::meta::{RegionRow, ServerName};
 use self::meta_table::MetaTables;
+use self::parked::Parked;
 use self::table::{TableEntry, table_not_found};
 
 pub use self::open_report::{CatalogRebuild, Moved, OpenReport};
@@ -102,6 +105,8 @@ pub struct Catalog {
     /// Held by the running procedure.
     procedure: Mutex<()>,
     open_report: OpenReport,
+    /// See `parked`.
+    parked: Mutex<Parked>,
     /// Regions by encoded name that need no file while this is their last sequence id.
     dispensable: Mutex<HashMap<String, u64>>,
 }

@@ -73,7 +73,7 @@ impl Procedures<'_> {
         table: &TableName,
         is_meant: impl Fn(&RegionInfo) -> bool,
     ) -> Result<u32> {
-        let entry = self.entry(table)?;
+        let entry = self.0.entry(table)?;
         // For a table out of service, it is not known which references are left.
         if entry.state != TableState::Enabled {
             return Ok(0);

@@ -55,6 +55,7 @@ impl Procedures<'_> {
         self.context.wal.check()?;
         self.meta.check()?;
         self.context.layout.begin_use(self.context.env.fs.as_ref())?;
+        self.keep_reserve();
         Ok(guard)
     }
 

@@ -80,7 +80,7 @@ impl Procedures<'_> {
             && region.descriptor().is_split_enabled()
             && !region.has_references()
             && self.all_regions().len() < REGIONS_MAX
-            && self.entry(table).is_ok_and(|entry| region.is_split_due(entry.regions().len()))
+            && self.0.entry(table).is_ok_and(|entry| region.is_split_due(entry.regions().len()))
     }
 
     fn split(&self, parent: &RegionInfo, split_key: Option<&[u8]>) -> Result<()> {

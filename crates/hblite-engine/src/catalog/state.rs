@@ -1,7 +1,8 @@
 //! Enables and disables a table.
 //!
 //! Disable:
-//! 1. flush and close the regions; after a crash they are opened again
+//! 1. flush and close the regions; after a crash they are opened again. On a full disk, they are
+//!    parked instead: see `parked`
 //! 2. commit: hbase:meta says that the table is disabled, and from which ids the log of its regions
 //!    counts
 //! 3. publish
@@ -20,7 +21,7 @@ use super::table::TableEntry;
 use super::{Procedures, replicas};
 
 impl Procedures<'_> {
-    /// Takes a table out of service; its memory is flushed.
+    /// Takes a table out of service; its memory is flushed, except on a full disk.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `Constraint` (the catalog's own tables), `Io`: the table
@@ -29,12 +30,16 @@ impl Procedures<'_> {
         if table.is_meta() || *table == TableName::namespace_table() {
             return Err(Error::new(Exception::Constraint, format!("Cannot disable {table}")));
         }
+        self.with_reserve(|| self.disable(table))
+    }
+
+    fn disable(&self, table: &TableName) -> Result<()> {
         let _procedure = self.begin_procedure()?;
         let entry = self.entry(table)?;
         if entry.state != TableState::Enabled {
             return Err(Error::new(Exception::TableNotEnabled, table.to_string()));
         }
-        let rows = self.close_regions(&entry, table)?;
+        let (rows, parked) = self.close_or_stop(&entry, table)?;
         let timestamp = self.meta.next_timestamp();
         let committed = timestamp.and_then(|timestamp| {
             let replicas = 1..entry.descriptor.region_replication();
@@ -49,12 +54,13 @@ impl Procedures<'_> {
             self.meta.write(&mutations)
         });
         if let Err(error) = committed {
-            self.reopen(table, &entry, &rows, Vec::new());
+            self.serve_again(table, &entry, &rows, parked);
             return Err(error);
         }
         let descriptor = entry.descriptor.clone();
         let disabled = TableEntry::new(descriptor, TableState::Disabled, rows, Vec::new());
         self.publish(table, Some(disabled));
+        parked.into_iter().for_each(|region| self.park(region));
         Ok(())
     }
 

@@ -79,12 +79,12 @@ impl Chores {
         let start = |job, requests, receiver| {
             Pool::start(job, context, catalog, &errors, requests, receiver)
         };
-        let pools = vec![
-            start(flusher, &sender.flushes, receiver.flushes)?,
-            start(compactor, &sender.compactions, receiver.compactions)?,
-        ];
+        let mut pools = vec![start(flusher, &sender.flushes, receiver.flushes)?];
+        let end = |pools: &[Arc<Pool>]| pools.iter().for_each(|pool| pool.stop());
+        let compactor = start(compactor, &sender.compactions, receiver.compactions);
+        pools.push(compactor.inspect_err(|_| end(&pools))?);
         let scrubber = Arc::new(Scrubber::new(context, catalog));
-        let scrubber_thread = ScrubberThread::start(&scrubber)?;
+        let scrubber_thread = ScrubberThread::start(&scrubber).inspect_err(|_| end(&pools))?;
         let scrubber = ScrubHandle(scrubber, Arc::clone(context));
         Ok(Self { pools, errors, scrubber, scrubber_thread })
     }
@@ -122,6 +122,9 @@ fn flush_region(region: &Region) -> Result<bool> {
 }
 
 fn flush(context: &EngineContext, catalog: &Catalog, region: &Region) -> Result<()> {
+    if !region.info().table().is_system() {
+        context.reserve.check()?;
+    }
     flush_region(region)?;
     if catalog.procedures().is_split_due(region) {
         context.chores.compact(region.info().encoded_name());
@@ -164,15 +167,20 @@ pub(crate) fn release_log(context: &EngineContext, catalog: &Catalog) -> Result<
 fn compact(context: &EngineContext, catalog: &Catalog, region: &Region) -> Result<()> {
     region.remove_replaced_files()?;
     let is_on = |switch| context.switches.is_on(switch);
-    if context.options.is_compaction_enabled
+    let space = context.reserve.check();
+    if space.is_ok()
+        && context.options.is_compaction_enabled
         && is_on(Switch::Compaction)
         && region.descriptor().is_compaction_enabled()
     {
         region.compact(CompactionTrigger::Background)?;
     }
-    catalog.procedures().split_if_due(region)?;
+    if space.is_ok() {
+        catalog.procedures().split_if_due(region)?;
+    }
     if is_on(Switch::CatalogJanitor) {
         catalog.procedures().clean_parents()?;
     }
-    catalog.procedures().remove_expired_snapshots()
+    catalog.procedures().remove_expired_snapshots()?;
+    space
 }

@@ -89,6 +89,7 @@ impl Layout {
             || self.is_own_of_some_store(path, PARTIAL_REWIND)
             || path == self.checkpoints_dir()
             || path == self.lock_file()
+            || self.is_reserve(path)
             || path.parent() == Some(&self.old_wal_dir())
     }
 }

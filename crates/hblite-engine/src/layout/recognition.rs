@@ -39,7 +39,8 @@ use super::{
     VERSION_FILE,
 };
 use super::{
-    LOCK_FILE, LOG_HEAD_FILE, LOG_PREFIX, Layout, MARKER_FILE, NAMESPACE_REGION_ID, StoreId,
+    LOCK_FILE, LOG_HEAD_FILE, LOG_PREFIX, Layout, MARKER_FILE, NAMESPACE_REGION_ID, RESERVE_FILE,
+    StoreId,
 };
 
 /// The name that the head of the log has before its own.
@@ -258,6 +259,7 @@ impl Look<'_> {
         for DirEntry { name, is_dir } in self.entries {
             let is_known = match (name.as_str(), is_dir) {
                 (LOCK_FILE | MARKER_FILE | LOG_HEAD_FILE | LOG_HEAD_TEMPORARY, false) => true,
+                (RESERVE_FILE, false) => true,
                 (VERSION_FILE, false) => !is_foreign(self.layout.read_version(self.fs))?,
                 (ID_FILE, false) => !is_foreign(self.layout.read_id(self.fs))?,
                 (name, false) if name.ends_with(UNNAMED_SUFFIX) => {
@@ -392,7 +394,10 @@ impl Look<'_> {
     /// Some of the names, beginning with those that no store has.
     fn names(&self) -> String {
         let is_own = |name: &str| {
-            matches!(name, LOCK_FILE | MARKER_FILE | VERSION_FILE | ID_FILE | "data" | "WALs")
+            matches!(
+                name,
+                LOCK_FILE | MARKER_FILE | VERSION_FILE | ID_FILE | RESERVE_FILE | "data" | "WALs"
+            )
         };
         let mut names: Vec<&str> = self.entries.iter().map(|entry| entry.name.as_str()).collect();
         names.sort_by_key(|name| is_own(name));

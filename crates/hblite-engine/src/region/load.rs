@@ -4,7 +4,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hblite_model::RegionLoad;
+use hblite_model::{RegionLoad, RegionStatus};
+
+use super::Region;
 
 macro_rules! counters {
     ($($name:ident,)*) => {
@@ -31,4 +33,20 @@ macro_rules! counters {
 counters! {
     read_requests, write_requests, cells_read, cells_examined, bytes_read, cells_written,
     bytes_written, flushes, compactions,
+}
+
+impl Region {
+    /// Counters, files and memory.
+    pub(crate) fn status(&self) -> RegionStatus {
+        let files: Vec<_> = self.stores().iter().map(|store| store.files()).collect();
+        let files = || files.iter().flat_map(|files| files.iter());
+        RegionStatus {
+            region: self.info().clone(),
+            load: self.load(),
+            store_count: self.stores().len() as u64,
+            store_file_count: files().count() as u64,
+            store_file_size_bytes: files().map(|file| file.size_bytes()).sum(),
+            memstore_size_bytes: self.memstore_size_bytes() as u64,
+        }
+    }
 }

@@ -16,6 +16,11 @@ use hblite_model::{Durability, Error, Exception, Result};
 use super::Region;
 
 impl Region {
+    /// Whether everything is in files.
+    pub(crate) fn is_memory_empty(&self) -> bool {
+        self.stores.iter().all(|store| store.memstore().is_empty())
+    }
+
     /// Bytes in memory, including those being flushed.
     pub(crate) fn memstore_size_bytes(&self) -> usize {
         self.stores.iter().map(|store| store.memstore().size().heap_size).sum()

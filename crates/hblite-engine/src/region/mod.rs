@@ -430,16 +430,21 @@ impl Region {
     pub(crate) fn close(&self) -> Result<()> {
         self.stop_serving();
         if let Err(error) = self.leave_files_only() {
-            for store in &self.stores {
-                store.allow_compactions();
-            }
-            self.is_closing.store(false, Ordering::Release);
-            self.context.region_changes.notify();
+            self.serve_again();
             return Err(error);
         }
         // Only the removal of old logs can fail here; the next flush tries again.
         let _ = self.context.wal.region_removed(self.info.encoded_name());
         Ok(())
+    }
+
+    /// Puts a region back in service that stopped serving and still has its memory.
+    pub(crate) fn serve_again(&self) {
+        for store in &self.stores {
+            store.allow_compactions();
+        }
+        self.is_closing.store(false, Ordering::Release);
+        self.context.region_changes.notify();
     }
 
     /// Writes everything to files, and makes the directory match the region.
@@ -483,11 +488,6 @@ impl Region {
     /// Prevents bulk loads from adding files while the guard lives.
     pub(crate) fn without_bulk_loads(&self) -> MutexGuard<'_, ()> {
         self.bulk_load.lock()
-    }
-
-    /// Whether everything is in files.
-    pub(crate) fn is_memory_empty(&self) -> bool {
-        self.stores.iter().all(|store| store.memstore().is_empty())
     }
 }
 

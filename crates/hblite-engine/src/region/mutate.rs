@@ -263,6 +263,9 @@ impl Region {
         if self.is_closing() {
             return Err(self.not_serving());
         }
+        if self.context.reserve.is_released() && !self.info.table().is_system() {
+            self.context.reserve.check()?;
+        }
         Ok(updates)
     }
 

@@ -167,6 +167,10 @@ impl FileSystem for RecordingFileSystem {
         self.inner.identity(path)
     }
 
+    fn take_space(&self, path: &Path, bytes: u64) -> io::Result<()> {
+        self.inner.take_space(path, bytes)
+    }
+
     fn renames_dirs_in_use(&self) -> bool {
         self.inner.renames_dirs_in_use()
     }

@@ -379,6 +379,11 @@ impl Wal {
         self.syncer.accounting.lock().regions_of_oldest(excess)
     }
 
+    /// The regions that keep older segments than the active one, sorted by name.
+    pub(crate) fn regions_in_old_segments(&self) -> Vec<String> {
+        self.syncer.accounting.lock().regions_of_oldest(usize::MAX)
+    }
+
     /// Number of segments, including the active one.
     pub fn segment_count(&self) -> usize {
         let tail = self.syncer.tail.lock();

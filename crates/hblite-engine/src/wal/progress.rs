@@ -3,6 +3,7 @@
 //! Threads: under a lock of [`super::syncer`], which is held for moments.
 
 use std::collections::VecDeque;
+use std::io;
 use std::ops::Range;
 
 use hblite_model::{Error, Exception};
@@ -61,6 +62,10 @@ impl Progress {
         let message = format!(
             "nothing was written, because the write-ahead log could not be ({what}); {advice}"
         );
-        Some(Error::new(Exception::RegionTooBusy, message))
+        let error = Error::new(Exception::RegionTooBusy, message);
+        Some(match is_full {
+            true => error.with_source(io::Error::from(io::ErrorKind::StorageFull)),
+            false => error,
+        })
     }
 }

@@ -74,11 +74,13 @@ impl Procedures<'_> {
     /// # Errors
     /// `SnapshotDoesNotExist`, `Io`.
     pub fn delete_snapshot(&self, name: &str) -> Result<()> {
-        let _procedure = self.begin_procedure()?;
-        if !self.has_snapshot(name)? {
-            return Err(snapshot_not_found(name));
-        }
-        self.remove_snapshot(name)
+        self.with_reserve(|| {
+            let _procedure = self.begin_procedure()?;
+            if !self.has_snapshot(name)? {
+                return Err(snapshot_not_found(name));
+            }
+            self.remove_snapshot(name)
+        })
     }
 
     /// Removes expired snapshots. Does nothing while a procedure is in progress; a later call will

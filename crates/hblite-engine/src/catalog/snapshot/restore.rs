@@ -129,6 +129,7 @@ impl Procedures<'_> {
         }
         let snapshot = self.open_snapshot(name)?;
         let table = &snapshot.description().table;
+        self.settle(table)?;
         let Ok(entry) = self.entry(table) else {
             return self.clone_within(name, table, &Ok);
         };

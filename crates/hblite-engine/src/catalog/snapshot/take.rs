@@ -52,6 +52,7 @@ impl Procedures<'_> {
             let message = format!("Snapshot '{name}' already stored on the filesystem.");
             return Err(Error::new(Exception::SnapshotExists, message));
         }
+        self.settle(table)?;
         let entry = self.entry(table).map_err(|_| {
             let message = format!("Table '{table}' doesn't exist, can't take snapshot.");
             Error::new(Exception::SnapshotCreation, message)
