@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Waker};
 
+use hblite_env::thread::check_startable;
 use hblite_model::{Error, Exception, Result};
 use tokio::runtime::{Builder, Handle};
 
@@ -23,6 +24,8 @@ pub(super) struct Runtime {
 
 impl Runtime {
     pub(super) fn start() -> Result<Self> {
+        // One more looks up names of hosts.
+        check_startable(THREADS + 1).map_err(Error::no_thread)?;
         let tokio = Builder::new_multi_thread()
             .worker_threads(THREADS)
             .thread_name("hblite-client")

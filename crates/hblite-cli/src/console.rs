@@ -89,7 +89,8 @@ pub(crate) fn run(arguments: &ConsoleArguments) -> ExitCode {
 }
 
 fn show(arguments: &ConsoleArguments) -> Result<(), String> {
-    let ending = Ending::catch().map_err(|error| error.to_string())?;
+    let no_thread = |error| hblite::Error::no_thread(error).message().to_owned();
+    let ending = Ending::catch().map_err(no_thread)?;
     let text = |error: hblite::Error| error.message().to_owned();
     let name = arguments.target.clone();
     let is_cluster = name.contains("://");

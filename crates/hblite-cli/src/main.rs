@@ -111,6 +111,7 @@ enum Command {
 fn main() -> ExitCode {
     let command = Cli::parse().command;
     interrupt::survive_file_size_limit();
+    store_files::fit_into_address_space();
     let status = match command {
         Command::Shell(arguments) => shell::run(arguments),
         Command::HFile(command) => hfile::run(command),

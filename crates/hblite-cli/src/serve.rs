@@ -23,6 +23,7 @@ use crate::output::{FAILURE, fail, write_port_file};
 use crate::seed::SeedArguments;
 use crate::settings::Settings;
 use crate::shell::{report_files, report_open};
+use crate::store_files;
 
 /// The store, and how clients reach it.
 #[derive(Debug, Args)]
@@ -123,11 +124,13 @@ pub(crate) fn run(arguments: &ServeArguments) -> ExitCode {
 
 fn serve(arguments: &ServeArguments) -> Result<(), String> {
     // Before the ports are open: a process that has seen the line may end the server immediately.
-    let ending = Ending::catch().map_err(|error| error.to_string())?;
-    if arguments.exit_with_parent {
-        ending.include_input().map_err(|error| error.to_string())?;
-    }
     let text = |error: hblite::Error| error.message().to_owned();
+    let no_thread = |error| text(hblite::Error::no_thread(error));
+    let ending = Ending::catch().map_err(no_thread)?;
+    if arguments.exit_with_parent {
+        ending.include_input().map_err(no_thread)?;
+    }
+    store_files::limit_connections();
     let mut settings = Settings::new(options(arguments));
     for setting in &arguments.settings {
         settings.apply(setting)?;

@@ -8,6 +8,11 @@ use hblite::Options;
 /// Blocks come from this cache; with a mapping, the operating system would cache them.
 const BLOCK_CACHE_SIZE_BYTES: u64 = 256 << 20;
 
+/// A smaller address space has no room for the default sizes.
+const SMALL_ADDRESS_SPACE: u64 = 2 << 30;
+/// The smallest size at which a region may be flushed.
+const FLUSH_SIZE_MIN: u64 = 64 << 10;
+
 /// How a command opens a store, if it has no settings of its own.
 pub(crate) fn options() -> Options {
     unmapped(Options::new())
@@ -16,7 +21,16 @@ pub(crate) fn options() -> Options {
 /// The same settings for a store whose files are not mapped.
 pub(crate) fn unmapped(engine: Options) -> Options {
     raise_descriptor_limit();
-    engine.with_files_mapped(false).with_block_cache_size_bytes(BLOCK_CACHE_SIZE_BYTES)
+    let engine =
+        engine.with_files_mapped(false).with_block_cache_size_bytes(BLOCK_CACHE_SIZE_BYTES);
+    match address_space() {
+        // Beyond its address space, a process ends wherever it asks for memory.
+        Some(size) if size < SMALL_ADDRESS_SPACE => engine
+            .with_block_cache_size_bytes(size / 8)
+            .with_memstore_total_size_bytes(size / 8)
+            .with_memstore_flush_size_bytes((size / 32).max(FLUSH_SIZE_MIN)),
+        _ => engine,
+    }
 }
 
 /// The same for files that only this process has, in memory: nothing can truncate them, so their
@@ -24,6 +38,36 @@ pub(crate) fn unmapped(engine: Options) -> Options {
 /// and verifies it, and families that Thrift 1 creates by default do not use the cache.
 pub(crate) fn in_memory(engine: Options) -> Options {
     engine.with_files_mapped(true)
+}
+
+/// Makes the most of a small address space. Called before threads are started.
+pub(crate) fn fit_into_address_space() {
+    if address_space().is_some_and(|size| size < SMALL_ADDRESS_SPACE) {
+        hblite_mem::share_one_heap();
+    }
+}
+
+/// The limit on the process's memory (`ulimit -v`).
+#[cfg(unix)]
+fn address_space() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::As).current
+}
+
+/// Windows has no such limit.
+#[cfg(not(unix))]
+fn address_space() -> Option<u64> {
+    None
+}
+
+/// Leaves half of the descriptors to the store: connections, each of which takes one, get the rest.
+pub(crate) fn limit_connections() {
+    raise_descriptor_limit();
+    #[cfg(unix)]
+    {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+        hblite_wire::permits::limit_process((limit / 2).max(1));
+    }
 }
 
 #[cfg(unix)]

@@ -4,8 +4,11 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -137,5 +140,145 @@ fn a_digest_needs_no_lock_and_writes_nothing() {
         find store -type f | xargs cksum | sort >before
         $HBLITE digest store >digests
         find store -type f | xargs cksum | sort | cmp - before";
+    ok(dir.path(), script);
+}
+
+/// The table that fills the disk is dropped, also after a kill, and its space is used.
+#[test]
+fn a_table_is_dropped_on_a_full_disk() {
+    let dir = TempDir::new().unwrap();
+    let mount = "mkdir -p disk && mount -t tmpfs -o size=6m none disk";
+    let script = "
+        run() { $HBLITE shell --dir disk/store \"$@\" 2>&1; }
+        { echo \"create 't', 'f'; create 'kept', 'f'; put 'kept', 'a', 'f:q', 'v'\"
+          value=$(head -c 20000 /dev/zero | tr '\\0' x)
+          for row in $(seq 400); do echo \"put 't', 'r$row', 'f:q', '$value'\"; done
+        } >commands
+        # However the command ends, the disk is full after it.
+        run commands >out || true
+        cat /dev/zero >disk/rest 2>/dev/null || true
+        run -c \"count 'kept'\" >out || true
+        grep -q '^1 row' out || { cat out; exit 1; }
+        run -c \"disable 't'; drop 't'; put 'kept', 'b', 'f:q', 'v'\" >out || { cat out; exit 1; }
+        run -c \"list; count 'kept'\" >out || { cat out; exit 1; }
+        grep -q '^2 row' out || { cat out; exit 1; }
+        $HBLITE check disk/store
+        test $(du -sk disk/store | cut -f1) -lt 2000";
+    mounted(dir.path(), mount, script);
+}
+
+/// Runs a script as a user whose threads and processes are counted, or says why not.
+fn as_user(dir: &Path, script: &str) {
+    std::fs::write(dir.join("script"), script).unwrap();
+    // The store and the program must be within the user's reach.
+    let prepare = "cp \"$HBLITE\" hblite && chmod 755 . hblite && chown -R 54321 .
+        setpriv --reuid=54321 --regid=54321 --clear-groups ./hblite --version";
+    let allowed = sh(dir, prepare);
+    if !allowed.status.success() {
+        println!("skipped: {}", String::from_utf8_lossy(&allowed.stderr));
+        return;
+    }
+    ok(dir, "HBLITE=./hblite setpriv --reuid=54321 --regid=54321 --clear-groups sh -eu script");
+}
+
+#[test]
+fn without_threads_every_command_works_or_names_the_limit() {
+    let dir = store();
+    let script = "
+        printf 'HBASE_ROW_KEY\\tf:q\\nx\\ty\\n' >rows.tsv
+        for limit in 3 4 5 6 7 8 10 12; do
+            for command in 'digest store' 'check store' \"backup store copy$limit\" \
+                'shell --dir store -c list' 'import --header --dir store t rows.tsv' \
+                'serve --dir store --zookeeper-port 0 --rpc-port 0 --rest-port 0'; do
+                status=0
+                # A server that starts gets a signal, and ends.
+                timeout -k 20 4 prlimit --nproc=$limit $HBLITE $command >out 2>&1 </dev/null \
+                    || status=$?
+                if grep -q panicked out || test $status = 137; then
+                    echo \"$limit: $command: $status\"; cat out; exit 1
+                fi
+                if test $status != 0 && test $status != 124 && ! grep -q 'ulimit -u' out; then
+                    echo \"$limit: $command: $status\"; cat out; exit 1
+                fi
+            done
+            $HBLITE check store >out || { cat out; exit 1; }
+        done";
+    as_user(dir.path(), script);
+}
+
+#[test]
+fn the_limit_on_open_files_is_named() {
+    let dir = TempDir::new().unwrap();
+    let script = "
+        splits=$(for at in $(seq 100 180); do printf \"'%s',\" $at; done)
+        { echo \"create 't', 'f', SPLITS => [${splits%,}]\"
+          for at in $(seq 100 180); do echo \"put 't', '$at', 'f:q', 'v'\"; done
+          echo \"flush 't'\"
+        } >commands
+        $HBLITE shell --dir store commands >out
+        ulimit -n 64
+        for command in 'digest store' 'shell --dir store -c list'; do
+            if $HBLITE $command >out 2>&1; then continue; fi
+            grep -q 'ulimit -n' out || { echo \"$command\"; cat out; exit 1; }
+        done
+        grep -q 'ulimit -n' out";
+    ok(dir.path(), script);
+}
+
+/// Idle connections leave half of the descriptors to the store.
+#[test]
+fn idle_connections_do_not_take_the_descriptors_of_the_store() {
+    let dir = store();
+    let script = "ulimit -n 128; exec $HBLITE serve --dir store --zookeeper-port 0 --rpc-port 0 \
+        --port-file ports >/dev/null";
+    let mut command = Command::new("sh");
+    let command = command.args(["-euc", script]).env("HBLITE", HBLITE).current_dir(dir.path());
+    let mut server = command.spawn().unwrap();
+    let begin = Instant::now();
+    let ports = loop {
+        let ports = std::fs::read_to_string(dir.path().join("ports")).unwrap_or_default();
+        if ports.ends_with('\n') {
+            break ports;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(60), "the server starts");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let port = |name: &str| -> u16 {
+        let rest = ports.split(&format!("\"{name}\":")).nth(1).unwrap();
+        rest.split([',', '}']).next().unwrap().parse().unwrap()
+    };
+    let mut idle = Vec::new();
+    for port in [port("rpc_port"), port("zookeeper_port"), port("http_port")] {
+        for _ in 0..100 {
+            idle.extend(TcpStream::connect(("127.0.0.1", port)));
+        }
+    }
+    assert!(idle.len() > 128, "{}", idle.len());
+    // All were accepted once this one is answered.
+    let mut asked = TcpStream::connect(("127.0.0.1", port("http_port"))).unwrap();
+    asked.write_all(b"GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut answer = [0; 8];
+    asked.read_exact(&mut answer).unwrap();
+    let fds = std::fs::read_dir(format!("/proc/{}/fd", server.id())).unwrap().count();
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(fds < 110, "{fds} descriptors are taken of 128");
+}
+
+/// `ulimit -v` counts KiB. The store's sizes fit into what there is.
+#[test]
+fn a_small_address_space_is_enough_for_much_data() {
+    let dir = TempDir::new().unwrap();
+    let script = "
+        value=$(head -c 5000 /dev/zero | tr '\\0' x)
+        awk -v value=$value 'BEGIN {
+            print \"HBASE_ROW_KEY\\tf:q\"
+            for (row = 0; row < 30000; row++) print row \"\\t\" value
+        }' >rows.tsv
+        ulimit -v 200000
+        $HBLITE import --header --dir store t rows.tsv >out 2>&1 || { cat out; exit 1; }
+        $HBLITE digest store >out 2>&1 || { cat out; exit 1; }
+        grep -q 'rows 30000' out || { cat out; exit 1; }
+        $HBLITE check store";
     ok(dir.path(), script);
 }

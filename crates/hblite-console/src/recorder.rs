@@ -57,7 +57,7 @@ impl Recorder {
         let thread = std::thread::Builder::new()
             .name("hblite-recorder".to_owned())
             .spawn(move || recording.run(period))
-            .map_err(|error| hblite::Error::io_of("cannot start a thread", error))?;
+            .map_err(hblite::Error::no_thread)?;
         Ok(Self { shared, thread: Some(thread) })
     }
 

@@ -11,6 +11,31 @@ pub use crate::simulation::thread::{
     Builder, JoinHandle, Scope, ScopedJoinHandle, available_parallelism, scope, sleep, yield_now,
 };
 
+/// Starts this many threads at the same time, and ends them: a runtime starts its threads where it
+/// can only panic, or never answer, if the system refuses them.
+///
+/// # Errors
+/// What the system says.
+pub fn check_startable(count: usize) -> std::io::Result<()> {
+    let mut waiting = Vec::with_capacity(count);
+    let outcome = (0..count).try_for_each(|_| {
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::Builder::new().name("hblite-check".to_owned());
+        // Ends when the other half is dropped.
+        let thread = thread.spawn(move || {
+            let _ = ended.recv();
+        });
+        waiting.push((end, thread?));
+        Ok(())
+    });
+    for (end, thread) in waiting {
+        drop(end);
+        // It does nothing that panics.
+        let _ = thread.join();
+    }
+    outcome
+}
+
 /// Does the work, for threads that must outlive a panic in it.
 ///
 /// # Errors

@@ -28,8 +28,12 @@ mod heap;
 mod symbols;
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-pub use heap::release_free_memory;
+pub use heap::{release_free_memory, share_one_heap};
 
 /// Returns free memory to the system, where the allocator does not.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn release_free_memory() {}
+
+/// Makes threads share one heap, where the allocator gives them their own.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn share_one_heap() {}

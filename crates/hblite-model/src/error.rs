@@ -240,7 +240,7 @@ impl Error {
 
     /// The operating system failed while `doing` something with `file`.
     pub fn io(doing: &str, file: &Path, source: std::io::Error) -> Self {
-        let message = format!("{doing} {}: {source}", file.display());
+        let message = format!("{doing} {}: {source}{}", file.display(), advice(&source));
         Self(Box::new(Inner {
             exception: Exception::Io,
             kind: ErrorKind::Io,
@@ -254,7 +254,15 @@ impl Error {
 
     /// The operating system failed while `doing` something without a file.
     pub fn io_of(doing: &str, source: std::io::Error) -> Self {
-        Self::new(Exception::Io, format!("{doing}: {source}")).with_source(source)
+        let message = format!("{doing}: {source}{}", advice(&source));
+        Self::new(Exception::Io, message).with_source(source)
+    }
+
+    /// The operating system starts no thread.
+    pub fn no_thread(source: std::io::Error) -> Self {
+        let limit = if cfg!(unix) { " (ulimit -u, or that of the container)" } else { "" };
+        let doing = "cannot start a thread; the limit on processes and threads";
+        Self::io_of(&format!("{doing}{limit}, or on memory, is reached"), source)
     }
 
     /// Damaged bytes in `file` at `offset`.
@@ -351,9 +359,37 @@ impl std::error::Error for Error {
     }
 }
 
+/// What to do about a limit of the operating system that its error does not name.
+fn advice(error: &std::io::Error) -> &'static str {
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    match error.raw_os_error() {
+        Some(EMFILE) if cfg!(unix) => {
+            ". This process may have no more files and connections open: raise that limit \
+             (ulimit -n)"
+        }
+        Some(ENFILE) if cfg!(unix) => {
+            ". The system may have no more files open: raise that limit (sysctl fs.file-max)"
+        }
+        _ => "",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn limits_of_the_system_are_named() {
+        let of = std::io::Error::from_raw_os_error;
+        let message = |code| Error::io("open", Path::new("/d"), of(code)).message().to_owned();
+        assert!(message(24).ends_with("raise that limit (ulimit -n)"), "{}", message(24));
+        assert!(message(23).contains("fs.file-max"), "{}", message(23));
+        assert_eq!(message(2), "open /d: No such file or directory (os error 2)");
+        assert!(Error::io_of("listen", of(24)).message().contains("ulimit -n"));
+        assert!(Error::no_thread(of(11)).message().contains("ulimit -u"));
+    }
 
     #[test]
     fn an_error_says_class_message_and_place() {

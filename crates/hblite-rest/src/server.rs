@@ -1,11 +1,14 @@
 //! The gateway: a port and its threads, until it is stopped.
 
 use std::net::SocketAddr;
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hblite::{ClientScanners as _, Connection, Error, Result};
+use hblite_env::thread::check_startable;
 use hblite_wire::memory::MemoryBudget;
+use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
@@ -45,7 +48,11 @@ impl RestServer {
     /// of range.
     pub fn start(connection: &Connection, options: RestOptions) -> Result<Self> {
         options.limits.check()?;
+        let workers = std::thread::available_parallelism().map_or(1, NonZero::get);
+        // One more answers requests.
+        check_startable(workers + 1).map_err(Error::no_thread)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(workers)
             .thread_name("hblite-rest")
             .max_blocking_threads(options.limits.threads_max)
             .enable_io()
@@ -82,8 +89,18 @@ impl RestServer {
     fn end(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             // On a separate thread: a task of one runtime must not wait for another runtime.
-            let end = std::thread::spawn(move || runtime.shutdown_timeout(STOP_TIMEOUT));
-            let _ = end.join();
+            let runtime = Arc::new(Mutex::new(Some(runtime)));
+            let taken = Arc::clone(&runtime);
+            let end = std::thread::Builder::new().name("hblite-end".to_owned()).spawn(move || {
+                let runtime = taken.lock().take();
+                runtime.into_iter().for_each(|runtime| runtime.shutdown_timeout(STOP_TIMEOUT));
+            });
+            match end {
+                // What panicked there has ended.
+                Ok(end) => drop(end.join()),
+                // No thread can be started: what is in progress is not waited for.
+                Err(_) => runtime.lock().take().into_iter().for_each(Runtime::shutdown_background),
+            }
         }
     }
 }

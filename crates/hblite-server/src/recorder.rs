@@ -67,7 +67,7 @@ impl Recorder {
         let queue = Arc::new(Queue::default());
         let writer = Writer::new(path.clone(), file, Arc::clone(&queue), Box::new(report));
         let thread = std::thread::Builder::new().name("hblite-record".to_owned());
-        let thread = thread.spawn(move || writer.run()).map_err(failed)?;
+        let thread = thread.spawn(move || writer.run()).map_err(Error::no_thread)?;
         let thread = Mutex::new(Some(thread));
         Ok(Self(Arc::new(Handle { queue, last_connection: AtomicU64::new(0), thread })))
     }

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::net::SocketAddr;
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hblite::{Clock, Connection, Env};
 use hblite_engine::Timeline;
+use hblite_env::thread::check_startable;
 use hblite_model::{Error, RegionLocator, Result};
 use hblite_wire::memory::MemoryBudget;
 use hblite_wire::read_only::ReadOnly;
@@ -226,11 +228,12 @@ pub(crate) fn check(options: &ServerOptions) -> Result<()> {
 /// # Errors
 /// `Io` if they cannot be started.
 pub(crate) fn runtime_of(options: &ServerOptions) -> Result<Runtime> {
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    if let Some(threads) = options.worker_threads {
-        runtime.worker_threads(threads.max(1));
-    }
-    runtime
+    let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
+    let workers = options.worker_threads.unwrap_or_else(cores).max(1);
+    // One more answers calls.
+    check_startable(workers + 1).map_err(Error::no_thread)?;
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
         .thread_name("hblite-rpc")
         .max_blocking_threads(options.limits.handlers)
         .enable_io()
@@ -242,8 +245,18 @@ pub(crate) fn runtime_of(options: &ServerOptions) -> Result<Runtime> {
 /// Waits a few seconds for calls in progress.
 pub(crate) fn shut_down(runtime: Runtime) {
     // On a separate thread: a task of another runtime, such as a test, must not wait for a runtime.
-    let end = std::thread::spawn(move || runtime.shutdown_timeout(STOP_TIMEOUT));
-    let _ = end.join();
+    let runtime = Arc::new(Mutex::new(Some(runtime)));
+    let taken = Arc::clone(&runtime);
+    let end = std::thread::Builder::new().name("hblite-end".to_owned()).spawn(move || {
+        let runtime = taken.lock().take();
+        runtime.into_iter().for_each(|runtime| runtime.shutdown_timeout(STOP_TIMEOUT));
+    });
+    match end {
+        // What panicked there has ended.
+        Ok(end) => drop(end.join()),
+        // No thread can be started: what is in progress is not waited for.
+        Err(_) => runtime.lock().take().into_iter().for_each(Runtime::shutdown_background),
+    }
 }
 
 fn port_of(options: &ServerOptions, index: usize) -> Result<u16> {

@@ -173,7 +173,7 @@ impl ThriftGateway {
 
     fn spawn(&mut self, run: impl FnOnce() + Send + 'static) -> Result<()> {
         let thread = thread::Builder::new().name("hblite-thrift".to_owned()).spawn(run);
-        let thread = thread.map_err(|error| Error::io_of("cannot start a thread", error))?;
+        let thread = thread.map_err(Error::no_thread)?;
         self.threads.push(thread);
         Ok(())
     }

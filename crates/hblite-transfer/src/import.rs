@@ -154,7 +154,7 @@ pub fn import(
             match thread::Builder::new().spawn_scoped(scope, work) {
                 Ok(_) => writers.push(Writer { sender, batch: Batch::default() }),
                 Err(error) if writers.is_empty() => {
-                    return Err(hblite::Error::io_of("cannot start a thread", error).into());
+                    return Err(hblite::Error::no_thread(error).into());
                 }
                 // Fewer will do.
                 Err(_) => break,

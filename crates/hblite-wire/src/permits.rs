@@ -8,17 +8,44 @@
 //! One address may hold seven eighths of the permits. At its share, its new connections replace
 //! only its own. Clients of other addresses are therefore served, whatever one of them does.
 //!
+//! All ports of a process together may be limited as well ([`limit_process`]), since each
+//! connection takes a descriptor, and files need some.
+//!
 //! Threads: any.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
 /// What no address may hold alone is the number of permits divided by this.
 const RESERVED_SHARE: usize = 8;
+
+/// How many permits all ports of this process may give, and have given.
+static PROCESS_MAX: AtomicUsize = AtomicUsize::new(usize::MAX);
+static PROCESS_TAKEN: AtomicUsize = AtomicUsize::new(0);
+/// The permits of these ports.
+static PORTS: Mutex<Vec<Weak<Permits>>> = Mutex::new(Vec::new());
+
+/// Limits the connections of all ports of this process together.
+pub fn limit_process(count_max: usize) {
+    PROCESS_MAX.store(count_max, Ordering::Relaxed);
+}
+
+/// Whether the process may have another connection, if need be in place of one of the port that has
+/// the most.
+fn has_process_room() -> bool {
+    if PROCESS_TAKEN.load(Ordering::Relaxed) < PROCESS_MAX.load(Ordering::Relaxed) {
+        return true;
+    }
+    let mut ports: Vec<Arc<Permits>> = PORTS.lock().iter().filter_map(Weak::upgrade).collect();
+    ports.sort_by_key(|port| Reverse(port.taken()));
+    ports.iter().any(|port| port.evict())
+}
 
 /// How many of `count_max` one address may hold.
 pub fn share_of(count_max: usize) -> usize {
@@ -74,7 +101,11 @@ impl fmt::Debug for Permit {
 impl Permits {
     /// `count_max` permits.
     pub fn new(count_max: usize) -> Arc<Self> {
-        Arc::new(Self { count_max, taken: Mutex::default() })
+        let permits = Arc::new(Self { count_max, taken: Mutex::default() });
+        let mut ports = PORTS.lock();
+        ports.retain(|port| port.strong_count() > 0);
+        ports.push(Arc::downgrade(&permits));
+        permits
     }
 
     /// The number of permits taken.
@@ -85,6 +116,10 @@ impl Permits {
     /// Takes a permit for a client at `address`, in the waiting state; `end` is called when it must
     /// make room. `None` if there is no permit for it, and none whose holder is waiting.
     pub fn enter(self: &Arc<Self>, address: IpAddr, end: End) -> Option<Permit> {
+        // Before the lock is taken: it may look at those of all ports.
+        if !has_process_room() {
+            return None;
+        }
         let address = address.to_canonical();
         let mut taken = self.taken.lock();
         let of_address = taken.of_address.get(&address).copied().unwrap_or(0);
@@ -97,6 +132,7 @@ impl Permits {
             return None;
         }
         taken.count += 1;
+        PROCESS_TAKEN.fetch_add(1, Ordering::Relaxed);
         *taken.of_address.entry(address).or_default() += 1;
         drop(taken);
         let permits = Arc::clone(self);
@@ -151,6 +187,7 @@ impl Drop for Permit {
         self.work();
         let mut taken = self.permits.taken.lock();
         taken.count -= 1;
+        PROCESS_TAKEN.fetch_sub(1, Ordering::Relaxed);
         if let Some(of_address) = taken.of_address.get_mut(&self.address) {
             *of_address -= 1;
             if *of_address == 0 {

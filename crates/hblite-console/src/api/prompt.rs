@@ -63,7 +63,8 @@ pub(super) fn run(state: &State, body: &[u8]) -> Answer {
     let (over, is_over) = channel::<()>();
     let (result, is_late) = std::thread::scope(|scope| {
         let interrupt = &interrupt;
-        let watch = scope.spawn(move || {
+        // If no thread can be started, nothing but the user ends the commands.
+        let watch = std::thread::Builder::new().spawn_scoped(scope, move || {
             let is_late = is_over.recv_timeout(TIME_MAX) == Err(RecvTimeoutError::Timeout);
             if is_late {
                 interrupt.store(true, Ordering::Relaxed);
@@ -74,7 +75,7 @@ pub(super) fn run(state: &State, body: &[u8]) -> Answer {
         let mut shell = Shell::new(connection, Box::new(output.clone()), options);
         let result = shell.run_line(&source, &mut NoLines);
         drop(over);
-        (result, watch.join().unwrap_or(false))
+        (result, watch.is_ok_and(|watch| watch.join().unwrap_or(false)))
     });
     let written = output.take();
     let outcome = match result {

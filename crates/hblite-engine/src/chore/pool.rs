@@ -111,7 +111,7 @@ impl Pool {
         let started = hblite_env::thread::Builder::new()
             .name(self.job.name.to_owned())
             .spawn(move || pool.run())
-            .map_err(|error| Error::io_of("start thread", error));
+            .map_err(Error::no_thread);
         if started.is_err() {
             self.idle.fetch_sub(1, Ordering::Relaxed);
         }

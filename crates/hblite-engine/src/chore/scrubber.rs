@@ -65,7 +65,7 @@ impl ScrubberThread {
         let thread = hblite_env::thread::Builder::new()
             .name(THREAD_NAME.to_owned())
             .spawn(move || scrubber.run(Duration::from_millis(period_ms), &stopped))
-            .map_err(|error| Error::io_of("start thread", error))?;
+            .map_err(Error::no_thread)?;
         Ok(Self { stop, thread: Some(thread) })
     }
 

@@ -1,5 +1,6 @@
 //! Writes the records of a window.
 
+use std::io;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -61,9 +62,17 @@ impl<'w> Writer<'w> {
         let this = &*self;
         let results: Vec<Result<Done, RunError>> = std::thread::scope(|scope| {
             let handles: Vec<_> = (0..threads)
-                .map(|thread| scope.spawn(move || this.write_share(stream, share(thread))))
+                .map(|thread| {
+                    let work = move || this.write_share(stream, share(thread));
+                    (thread, std::thread::Builder::new().spawn_scoped(scope, work))
+                })
                 .collect();
-            handles.into_iter().map(join).collect()
+            // If no thread can be started, this one does the work.
+            let result = |(thread, started): (usize, io::Result<_>)| match started {
+                Ok(handle) => join(handle),
+                Err(_) => this.write_share(stream, share(thread)),
+            };
+            handles.into_iter().map(result).collect()
         });
         self.writing += started.elapsed();
         let mut pairs = Vec::new();

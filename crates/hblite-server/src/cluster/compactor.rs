@@ -79,7 +79,7 @@ impl Compactor {
             }
         };
         let builder = thread::Builder::new().name("hblite-compact".to_owned());
-        builder.spawn(work).map_err(|error| Error::io_of("cannot start a thread", error))?;
+        builder.spawn(work).map_err(Error::no_thread)?;
         Ok(sender)
     }
 }

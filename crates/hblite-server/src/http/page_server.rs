@@ -8,6 +8,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use hblite_env::thread::check_startable;
 use hblite_model::{Error, Result};
 use hblite_wire::memory::MemoryBudget;
 use tokio::runtime::Runtime;
@@ -35,6 +36,8 @@ impl PageServer {
     /// # Errors
     /// `Io` if the port cannot be opened; the message names it.
     pub fn start(bind: IpAddr, port: u16, pages: Arc<dyn Pages>) -> Result<Self> {
+        // One reads, one answers.
+        check_startable(2).map_err(Error::no_thread)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .thread_name("hblite-pages")
             .worker_threads(1)
