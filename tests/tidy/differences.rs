@@ -4,9 +4,12 @@ use std::fs;
 
 use super::root;
 
+/// The reason in a line, if there is one.
+type ReasonOf = fn(&str) -> Option<String>;
+
 /// Where suites list the answers that differ on purpose, and what stands before each reason. In
 /// the first, the list ends with the first line `];`.
-const LISTS: &[(&str, fn(&str) -> Option<String>)] = &[
+const LISTS: &[(&str, ReasonOf)] = &[
     ("crates/hblite-shell/tests/golden.rs", third_text),
     ("tools/conformance/shell.differences", after_two_words),
     ("tools/conformance/client.differences", |line| Some(line.split_once(" -- ")?.1.to_owned())),
