@@ -1,9 +1,9 @@
 //! The open scanners of all clients.
 //!
 //! A scanner is kept until it is deleted, expires, or is the least recently used one when there are
-//! too many. One that rests holds no memory or files of the store: it goes on after its last row
-//! with what is there then, as HBase's does once the lease of its region's scanner is over. Requests
-//! for the same scanner run one after the other. Threads: any.
+//! too many. One that rests holds no memory or files of the store: it continues after its last row
+//! with what is there then, as HBase's does once the lease of its region's scanner is over.
+//! Requests for the same scanner run one after the other. Threads: any.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -117,7 +117,7 @@ fn read_some(stream: &mut TcpStream) -> String {
     let mut answer = [0; 1024];
     loop {
         match stream.read(&mut answer) {
-            // A process that was stopped and goes on.
+            // A stopped process that was continued.
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             length => return String::from_utf8_lossy(&answer[..length.unwrap()]).into_owned(),
         }
