@@ -19,12 +19,12 @@
 //!   row: namespace     info:d                 NamespaceDescriptor { 1 name, 2 configuration }
 //! ```
 //!
-//! HBase ignores the columns that begin with `hblite`. `info:hblite.manifest` is written once the
-//! first manifest of the region is durable, so that a region without one has lost it. Its value is
-//! the number of the `.seqid` file that the manifest has recorded (u64), or empty; see
-//! `store/manifest.rs`. `info:hblite.snapshot.<name>` has the number of the `.seqid` file of
-//! hbase:meta's region; see `snapshot/named.rs`. The row of hbase:namespace may consist of such
-//! cells alone.
+//! HBase ignores the columns that begin with `hblite.`, and clients do not see them.
+//! `info:hblite.manifest` is written once the first manifest of the region is durable, so that a
+//! region without one has lost it. Its value is the number of the `.seqid` file that the manifest
+//! has recorded (u64), or empty; see `store/manifest.rs`. `info:hblite.snapshot.<name>` has the
+//! number of the `.seqid` file of hbase:meta's region; see `snapshot/named.rs`. The row of
+//! hbase:namespace may consist of such cells alone.
 
 use std::collections::BTreeMap;
 use std::fmt;

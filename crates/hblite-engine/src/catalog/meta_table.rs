@@ -178,13 +178,13 @@ pub(super) fn highest_timestamp(region: &Region) -> Result<i64> {
     Ok(highest)
 }
 
-/// Calls `visit` with every row of a scan of a region.
+/// Calls `visit` with every row of a scan of a region, with the catalog's own columns.
 pub(super) fn for_each_row(
     region: &Region,
     scan: &Scan,
     mut visit: impl FnMut(&RowResult) -> Result<()>,
 ) -> Result<()> {
-    let mut scanner = region.scanner(scan)?;
+    let mut scanner = region.catalog_scanner(scan)?;
     let mut cells = CellBuffer::new();
     while let RegionStep::Row(_) = scanner.next_row(&mut cells)? {
         let row = RowResult::new(std::mem::take(&mut cells));

@@ -77,7 +77,7 @@ impl CatalogSurvey {
         for family in meta_descriptor().families() {
             let mut wanted = [meta::INFO, meta::TABLE].into_iter();
             if let Some(name) = wanted.find(|name| name.as_bytes() == family.name()) {
-                let info = ScanInfo::new(family, CellComparator::Meta);
+                let info = ScanInfo::new(family, CellComparator::Meta).with_own_columns();
                 let files = survey.open_files(env, layout, &info.family, salvage)?;
                 if survey.read_family(env, files, &info, entries)? == 0 {
                     survey.family_without_files.get_or_insert(name);

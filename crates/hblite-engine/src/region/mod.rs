@@ -306,7 +306,8 @@ impl Region {
         let now = env.clock.now_millis();
         let seed = scan.filter().map_or(0, |_| env.random.next_u64());
         let dead_rows = self.dead_rows.as_deref().map(|rows| (rows, self.first_row(scan)));
-        let sources = ScanSources { stores: &self.stores, gate: &self.file_gate, dead_rows };
+        let (stores, gate) = (&self.stores, &self.file_gate);
+        let sources = ScanSources { stores, gate, dead_rows, own_columns: false };
         RegionScanner::open(sources, scan, self.comparator, (read_point, now), seed, watch)
     }
 

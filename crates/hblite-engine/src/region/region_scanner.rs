@@ -34,8 +34,8 @@ use hblite_model::{CellComparator, Direction, Error, Result, RowPart, Scan, Scan
 
 pub(crate) use self::piece::RowCounts;
 use self::stop_row::StopRow;
-use super::FileGate;
 use super::dead_rows::{DeadRows, Skip, Watch};
+use super::{FileGate, Region};
 use crate::store::Store;
 use crate::store::key_value_scanner::is_get;
 use crate::store::key_value_scanner::{KeyValueScanner, SourceScanner, select_sources};
@@ -65,6 +65,19 @@ pub(crate) struct ScanSources<'a> {
     pub(crate) gate: &'a FileGate,
     /// With the first row of the scan in the region.
     pub(crate) dead_rows: Option<(&'a DeadRows, &'a [u8])>,
+    /// Of hbase:meta, also the columns that only the catalog reads.
+    pub(crate) own_columns: bool,
+}
+
+impl Region {
+    /// Begins a scan for the catalog, which has columns in hbase:meta that no client sees.
+    pub(crate) fn catalog_scanner(&self, scan: &Scan) -> Result<RegionScanner> {
+        let (stores, gate) = (&self.stores, &self.file_gate);
+        let sources = ScanSources { stores, gate, dead_rows: None, own_columns: true };
+        let now = self.context.env.clock.now_millis();
+        let read_point = || self.mvcc.read_point();
+        RegionScanner::open(sources, scan, self.comparator, (read_point, now), 0, None)
+    }
 }
 
 /// One family of a scan.
@@ -168,7 +181,7 @@ impl RegionScanner {
                 Some(Skip::To(row)) => Cow::Owned(scan.clone().with_start_row(row)),
                 Some(Skip::All) | None => Cow::Borrowed(scan),
             };
-            let families = sources_at(from.stores, &scan, read_point, now)?;
+            let families = sources_at(from, &scan, read_point, now)?;
             if let Some(families) = families.filter(|_| from.gate.was_open_since(passed)) {
                 let mut scanner = Self::new(families, &scan, comparator, now, seed)?;
                 scanner.is_done = skip == Some(Skip::All);
@@ -187,13 +200,13 @@ impl RegionScanner {
 /// point, it was committed after the read point was taken, and may lack versions that are visible
 /// there. The newest file has the highest sequence id.
 fn sources_at(
-    stores: &[Arc<Store>],
+    from: ScanSources<'_>,
     scan: &Scan,
     read_point: u64,
     now: i64,
 ) -> Result<Option<Vec<StoreSources<SourceScanner>>>> {
-    let mut families = Vec::with_capacity(stores.len());
-    for store in stores {
+    let mut families = Vec::with_capacity(from.stores.len());
+    for store in from.stores {
         let info = store.scan_info();
         if scan.columns().get(&info.family).is_none() {
             continue;
@@ -207,7 +220,11 @@ fn sources_at(
             return Ok(None);
         }
         let sources = select_sources(segments, &view.files, info, scan, read_point, now)?;
-        families.push(StoreSources { info: Arc::clone(info), sources });
+        let info = match from.own_columns {
+            true => Arc::new(info.with_own_columns()),
+            false => Arc::clone(info),
+        };
+        families.push(StoreSources { info, sources });
     }
     Ok(Some(families))
 }

@@ -388,7 +388,8 @@ fn a_reader_misses_no_row_when_a_flush_comes_between() {
     let read_point = || read_points.borrow_mut().pop().unwrap();
     let (scan, comparator) = (Scan::new(), CellComparator::Default);
     let gate = FileGate::default();
-    let sources = ScanSources { stores: region.stores(), gate: &gate, dead_rows: None };
+    let sources =
+        ScanSources { stores: region.stores(), gate: &gate, dead_rows: None, own_columns: false };
     let scanner = RegionScanner::open(sources, &scan, comparator, (read_point, 0), 0, None);
     let mut cells = CellBuffer::new();
     scanner.unwrap().next_row(&mut cells).unwrap();

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hblite_env::{CrashFileSystem, FileSystem, files_below};
-use hblite_model::{ErrorKind, NamespaceDescriptor, RegionInfo, Result, SnapshotOptions};
+use hblite_model::filter::Filter;
+use hblite_model::{
+    ErrorKind, Get, NamespaceDescriptor, RegionInfo, Result, Scan, SnapshotOptions,
+};
 
 use super::{DIR, env, name, open, options, put, rows, table};
 use crate::layout::Layout;
@@ -398,4 +401,38 @@ fn damage_to_an_archived_file_of_a_snapshot_is_reported() {
         fs.write_atomically(&file, &sound).unwrap();
     }
     assert!(check(&env(fs), Path::new(DIR), &mut |_| {}).unwrap().is_clean());
+}
+
+#[test]
+fn clients_do_not_see_what_names_manifests_and_snapshots() {
+    let fs: Arc<dyn FileSystem> = Arc::new(CrashFileSystem::new());
+    let engine = open(&fs).unwrap();
+    with_two_files(&engine);
+    engine.procedures().snapshot("s", &name("t"), &SnapshotOptions::default()).unwrap();
+    let meta = engine.table(name("hbase:meta"));
+    let assert_hidden = || {
+        let plain = Scan::new();
+        let named = Scan::new().with_column("info", "hblite.manifest");
+        let raw = Scan::new().with_raw(true).with_all_versions();
+        let filtered = Scan::new().with_filter(Filter::first_key_only());
+        let mut columns = 0;
+        for scan in [plain.clone(), plain.with_reversed(true), named, raw, filtered] {
+            let mut scanner = meta.scan(&scan).unwrap();
+            let mut row = hblite_model::RowResult::default();
+            while scanner.next_row(&mut row).unwrap() {
+                let own = row.cells().find(|cell| cell.qualifier().starts_with(b"hblite."));
+                assert!(own.is_none(), "{scan:?}: {own:?}");
+                columns += row.cells().count();
+                let get = Get::new(row.row()).with_family("info");
+                let got = meta.get(&get).unwrap();
+                assert!(got.cells().all(|cell| !cell.qualifier().starts_with(b"hblite.")));
+            }
+        }
+        assert!(columns > 0);
+    };
+    assert_hidden();
+    // In files, and with deletes of the columns.
+    engine.flush(name("hbase:meta")).unwrap();
+    engine.procedures().delete_snapshot("s").unwrap();
+    assert_hidden();
 }

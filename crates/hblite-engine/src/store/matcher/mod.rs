@@ -30,7 +30,7 @@ mod tests;
 
 pub(crate) use compaction::{CompactionMatcher, CompactionSettings, ScanType};
 pub(crate) use markers::{Hidden, Hides, Markers};
-pub(crate) use scan_info::ScanInfo;
+pub(crate) use scan_info::{OWN_COLUMNS, ScanInfo};
 pub(crate) use user::{PlainRules, UserScanMatcher};
 
 use hblite_model::cell::{CellRef, TagIter, TagType};

@@ -27,7 +27,12 @@ pub(crate) struct ScanInfo {
     pub(crate) time_to_purge_deletes_ms: i64,
     /// BLOCKCACHE.
     pub(crate) is_block_cache_enabled: bool,
+    /// Reads leave out the columns of hbase:meta that begin with [`OWN_COLUMNS`].
+    pub(crate) hides_own_columns: bool,
 }
+
+/// How the columns of hbase:meta begin that only hblite has, and only the catalog reads.
+pub(crate) const OWN_COLUMNS: &str = "hblite.";
 
 /// `i64::MAX` for a family whose cells do not expire.
 fn time_to_live_ms(family: &ColumnFamilyDescriptor) -> i64 {
@@ -48,7 +53,13 @@ impl ScanInfo {
             new_version_behavior: family.new_version_behavior(),
             time_to_purge_deletes_ms: 0,
             is_block_cache_enabled: family.is_block_cache_enabled(),
+            hides_own_columns: comparator == CellComparator::Meta,
         }
+    }
+
+    /// The same settings, for a reader of all columns.
+    pub(crate) fn with_own_columns(&self) -> Self {
+        Self { hides_own_columns: false, ..self.clone() }
     }
 
     /// Cells with a lower timestamp are past the family's time to live at `now`.

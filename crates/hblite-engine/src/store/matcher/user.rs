@@ -6,7 +6,7 @@ use hblite_model::{KeepDeletedCells, Qualifiers, Result, Scan, TimeRange};
 
 use super::columns::ExplicitColumns;
 use super::trackers::{Trackers, WantedVersions, to_count};
-use super::{Markers, MatchCode, ScanInfo, is_cell_expired};
+use super::{Markers, MatchCode, OWN_COLUMNS, ScanInfo, is_cell_expired};
 
 /// Decides which cells of a family a scan returns (`UserScanQueryMatcher`, its normal and raw
 /// kinds).
@@ -18,6 +18,7 @@ pub(crate) struct UserScanMatcher {
     /// KEEP_DELETED_CELLS: markers count only for time ranges that include them.
     sees_past_markers: bool,
     now: i64,
+    hides_own_columns: bool,
     has_filter: bool,
     /// With a filter: versions of the answer, counted after it.
     versions_after_filter: i32,
@@ -79,6 +80,7 @@ impl UserScanMatcher {
             is_raw: scan.is_raw(),
             sees_past_markers: info.keep_deleted_cells != KeepDeletedCells::False,
             now,
+            hides_own_columns: info.hides_own_columns,
             has_filter,
             versions_after_filter: result_max,
             filtered: FilteredVersions::default(),
@@ -88,8 +90,11 @@ impl UserScanMatcher {
     /// The plain rules, if no other rules apply to this scan.
     pub(crate) fn plain_rules(&self) -> Option<PlainRules> {
         let limits = self.trackers.wildcard_limits()?;
-        let is_plain =
-            !self.is_raw && !self.has_filter && self.time_range.is_all() && limits.max > 0;
+        let is_plain = !self.is_raw
+            && !self.has_filter
+            && !self.hides_own_columns
+            && self.time_range.is_all()
+            && limits.max > 0;
         is_plain.then_some(PlainRules {
             versions_max: limits.max,
             oldest_unexpired: limits.oldest_unexpired,
@@ -131,6 +136,9 @@ impl UserScanMatcher {
     ) -> Result<MatchCode> {
         if self.trackers.is_row_done() {
             return Ok(MatchCode::SeekNextRow);
+        }
+        if self.hides_own_columns && cell.qualifier().starts_with(OWN_COLUMNS.as_bytes()) {
+            return Ok(MatchCode::Skip);
         }
         let timestamp = cell.timestamp();
         if self.trackers.is_column_done(timestamp) {

@@ -49,6 +49,7 @@ pub(crate) fn info(family: &str) -> ScanInfo {
         new_version_behavior: false,
         time_to_purge_deletes_ms: 0,
         is_block_cache_enabled: true,
+        hides_own_columns: false,
     }
 }
 

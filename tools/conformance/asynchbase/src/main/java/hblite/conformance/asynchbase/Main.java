@@ -15,6 +15,7 @@ import org.hbase.async.GetRequest;
 import org.hbase.async.HBaseClient;
 import org.hbase.async.KeyRegexpFilter;
 import org.hbase.async.KeyValue;
+import org.hbase.async.NonRecoverableException;
 import org.hbase.async.PutRequest;
 import org.hbase.async.QualifierFilter;
 import org.hbase.async.Scanner;
@@ -100,6 +101,10 @@ public final class Main {
       return "there";
     });
     check("a table that is not there", TableNotFoundException.class.getSimpleName(),
+        () -> wait(client.ensureTableExists(bytes("aaa"))));
+    // As on HBase 2: asynchbase reads hbase:meta backwards, and tries again with what it finds.
+    check("a missing table with another before it",
+        NonRecoverableException.class.getSimpleName(),
         () -> wait(client.ensureTableExists(bytes("nowhere"))));
     writes();
     atomic();
