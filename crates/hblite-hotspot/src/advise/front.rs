@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::hot::percent;
 use super::score::{Score, simpler};
 use super::wanted::Wanted;
 use crate::condition::counted;
@@ -44,7 +45,10 @@ pub(super) fn front(scores: &[Score]) -> Vec<&Score> {
 pub(super) fn rationale(score: &Score, wanted: &Wanted, regions: usize) -> String {
     let mut text = format!("writes: {}", score.design.spread());
     if let Some(hot) = score.hot.as_ref().filter(|hot| hot.is_hot(regions)) {
-        text = format!("writes: {hot} in one region");
+        text = match hot.together < hot.share {
+            true => format!("writes: {hot}, {} in one region", percent(hot.together)),
+            false => format!("writes: {hot} in one region"),
+        };
     }
     let mut reads = Vec::new();
     for (query, cost) in wanted.queries.iter().zip(&score.queries) {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::front::{self, Cost, Tradeoff};
+use super::hot::percent;
 use super::score::Score;
 use super::wanted::Wanted;
 use super::{AdviceOptions, Hot};
@@ -195,11 +196,11 @@ impl Advice {
         let regions = self.options.regions;
         let unsalted = |score: &&Score| score.hot.as_ref().is_some_and(|hot| hot.is_hot(regions));
         if let Some(hot) = best.hot.as_ref().filter(|hot| hot.is_hot(regions)) {
-            writeln!(
-                f,
-                "  hot:    {hot}; its region has at least {} times the mean",
-                short(hot.times_mean(regions))
-            )?;
+            write!(f, "  hot:    {hot}")?;
+            if let Some((windowed, _)) = &best.writes {
+                write!(f, "; the hottest region has {}", percent(windowed.mean.hottest_share))?;
+            }
+            writeln!(f)?;
             return self.remedies(f, best, hot);
         }
         let hidden = self.scores.iter().filter(unsalted);
@@ -219,7 +220,7 @@ impl Advice {
     fn remedies(&self, f: &mut fmt::Formatter<'_>, best: &Score, hot: &Hot) -> fmt::Result {
         let of_best = |score: &&Score| {
             score.max_over_mean < best.max_over_mean
-                && score.hot.as_ref().is_none_or(|other| other.share < hot.share)
+                && score.hot.as_ref().is_none_or(|other| other.together < hot.together)
         };
         let starts = [("A salt within the entity", "salt("), ("A bucket of the time", "bucket(")];
         let mut is_any = false;

@@ -227,3 +227,33 @@ fn no_design_of_the_front_beats_another() {
     let figures = advice.present_figures();
     assert_eq!(figures["writes windowed max/mean"], 16.0, "times grow into one region");
 }
+
+/// A salt or a bucket divides an entity. Its share of the writes is not that of one part.
+#[test]
+fn the_share_of_a_divided_entity_is_that_of_all_writes() {
+    let design = Design::parse("bucket(ts, 4)|tenant:str|ts:timestamp").expect("a key");
+    let record = |index: u64| -> Vec<Value<'static>> {
+        let random = crate::mix::mixed(index);
+        let is_acme = random % 100 < 40;
+        let tenant =
+            if is_acme { "acme".to_owned() } else { format!("tenant{:03}", (random >> 8) % 200) };
+        vec![tenant.into(), (1_500_000_000_000 + index).into()]
+    };
+    let records: Vec<_> = (0..8_000).map(record).collect();
+    let sample = Sample::of_records(design, &records).expect("a sample");
+    let wanted = Wanted::parse("tenant = ? newest ts limit 20").expect("queries");
+    let options = AdviceOptions::default().with_write_weight(0.3);
+    let advice = advise(&sample, &wanted, &options).expect("advice");
+    let present = advice.present().expect("it is a candidate");
+    let hot = present.hot.clone().expect("a hot tenant");
+    assert!((hot.share - 0.4).abs() < 0.02, "{hot}");
+    assert!((hot.together - 0.1).abs() < 0.01, "{hot}");
+    let text = advice.to_string();
+    let shares = text.match_indices("\"acme\" has ").map(|(at, found)| &text[at + found.len()..]);
+    let shares: Vec<&str> = shares.map(|rest| &rest[..4]).collect();
+    assert!(
+        !shares.is_empty() && shares.iter().all(|share| ["39 %", "40 %", "41 %"].contains(share)),
+        "{text}"
+    );
+    assert!(text.contains("; the hottest region has "), "{text}");
+}
