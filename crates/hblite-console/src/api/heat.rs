@@ -103,7 +103,7 @@ fn finding_json(finding: &Finding) -> Value {
 /// What the adviser proposes for the rows that were sampled.
 pub(super) fn advice(state: &State, query: &Query) -> Answer {
     let table = query.required("table")?;
-    let regions = regions(state, table)?.len();
+    let regions = regions(state, table)?;
     let keys = sampled(state, table);
     let (design, queries) = (query.text("design"), query.text("queries"));
     if [design, queries].into_iter().flatten().any(|text| text.len() > TEXT_MAX) {
@@ -119,14 +119,15 @@ pub(super) fn advice(state: &State, query: &Query) -> Answer {
     let expected = Expected::parse(design, queries).map_err(bad)?;
     let sample = expected.sample(keys).map_err(bad)?;
     let wanted = expected.wanted(&sample);
-    let options = AdviceOptions::default().with_regions(regions.max(8)).with_table(table);
+    let options = AdviceOptions::default().with_regions(regions.len().max(8)).with_table(table);
     let advice = advise(&sample, &wanted, &options).map_err(bad)?;
+    let is_new = |key: &[u8]| !regions.iter().any(|region| region.start_key() == key);
     Ok(json!({
         "keys": count,
         "design": advice.best().design.to_string(),
         "command": advice.create_command(),
         "text": advice.to_string(),
-        "changes": advice.changes(),
+        "changes": advice.changes(is_new),
     }))
 }
 

@@ -13,6 +13,9 @@ use hblite_rowkey::Spread;
 /// Rows of the ranking.
 const SHOWN: usize = 8;
 
+/// With a max/mean below this, a key needs other splits, not another key.
+const EVEN: f64 = 1.5;
+
 /// Candidates, the best first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
@@ -50,9 +53,10 @@ impl Advice {
         front::front(&self.scores).into_iter().map(tradeoff).collect()
     }
 
-    /// What other designs would change for the sampled writes, in sentences. Covers the front
-    /// without the current design.
-    pub fn changes(&self) -> Vec<String> {
+    /// What other splits or other designs would change for the sampled writes, in sentences.
+    /// Covers the front without the current design. `is_new` says whether the table can be split
+    /// at a key.
+    pub fn changes(&self, is_new: impl Fn(&[u8]) -> bool) -> Vec<String> {
         let Some(present) = self.present() else { return Vec::new() };
         let front = self.front();
         let others = front.iter().filter(|tradeoff| tradeoff.score.design != present.design);
@@ -65,6 +69,22 @@ impl Advice {
         let now =
             format!("(now {}: {} times the mean)", self.present, short(present.max_over_mean));
         let regions = self.options.regions;
+        let splits: Vec<String> = present
+            .splits
+            .iter()
+            .filter(|key| present.max_over_mean < EVEN && is_new(key))
+            .map(|key| format!("  split '{}', {}", name(&self.options.table), quoted(key)))
+            .collect();
+        if !splits.is_empty() {
+            let mean = short(present.max_over_mean);
+            let first = format!(
+                "The key {} is even enough, its regions are not: with {regions} regions split as \
+                 here, the hottest has {mean} times the mean. HBase splits a new region again once \
+                 it is compacted.",
+                self.present
+            );
+            return std::iter::once(first).chain(splits).collect();
+        }
         lines.insert(
             0,
             match lines.is_empty() {
@@ -114,12 +134,17 @@ impl Advice {
 /// assert_eq!(command, r##"create 'logs', 'd', SPLITS => ['\x01', 'a"#']"##);
 /// ```
 pub fn create_command(table: &str, splits: &[Vec<u8>]) -> String {
-    let table = table.replace('\\', "\\\\").replace('\'', "\\'");
+    let table = name(table);
     if splits.is_empty() {
         return format!("create '{table}', 'd'");
     }
     let quoted: Vec<String> = splits.iter().map(|key| quoted(key)).collect();
     format!("create '{table}', 'd', SPLITS => [{}]", quoted.join(", "))
+}
+
+/// The name of a table between single quotes.
+fn name(table: &str) -> String {
+    table.replace('\\', "\\\\").replace('\'', "\\'")
 }
 
 /// Bytes in single quotes, for `Bytes.toBytesBinary`. In double quotes Ruby would turn `\xHH` into

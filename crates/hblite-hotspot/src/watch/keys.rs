@@ -60,7 +60,7 @@ pub fn hot_keys(
     let mut lines = sentences(&rows, cells >= CELLS_MAX);
     if cells >= CELLS_MIN {
         order.sort_unstable();
-        lines.extend(changes(&rows, &order, watched.regions, expected));
+        lines.extend(changes(&rows, &order, watched, expected));
     }
     Ok(lines)
 }
@@ -110,7 +110,7 @@ pub fn written_rows(
 fn changes(
     rows: &[(Vec<u8>, u64)],
     order: &[(i64, usize)],
-    regions: usize,
+    watched: &Watched,
     expected: &Expected,
 ) -> Vec<String> {
     if order.len() < ADVISED_MIN {
@@ -124,8 +124,14 @@ fn changes(
     let advised = || -> Result<Vec<String>, NoAdvice> {
         let sample = expected.sample(keys)?;
         let wanted = expected.wanted(&sample);
-        let options = AdviceOptions::default().with_regions(regions.max(2));
-        Ok(advise(&sample, &wanted, &options)?.changes())
+        let options = AdviceOptions::default().with_regions(watched.regions.max(2));
+        let options = options.with_table(&*watched.table);
+        // Only this region was watched.
+        let is_new = |key: &[u8]| {
+            let is_before_end = watched.end.is_empty() || *key < *watched.end;
+            *key > *watched.start && is_before_end
+        };
+        Ok(advise(&sample, &wanted, &options)?.changes(is_new))
     };
     advised().unwrap_or_else(|reason| vec![format!("No other key is proposed: {reason}")])
 }
@@ -201,6 +207,7 @@ fn common_prefix(rows: &[(Vec<u8>, u64)], least: u64) -> (Vec<u8>, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mix::mixed;
     use hblite::{ColumnFamilyDescriptor, Put, TableDescriptor};
 
     fn watched(times_ms: (i64, i64)) -> Watched {
@@ -260,7 +267,8 @@ mod tests {
         let key = |index: i64| format!("2026-01-31T12:{index:05}|host{:02}", index * 7 % 40);
         let rows: Vec<_> = (0..2_000).map(|index| (key(index).into_bytes(), 1)).collect();
         let order: Vec<_> = (0..2_000).map(|index| (1_000 + index as i64, index)).collect();
-        let lines = changes(&rows, &order, 4, &Expected::default());
+        let here = Watched { start: Vec::new(), ..watched((0, 0)) };
+        let lines = changes(&rows, &order, &here, &Expected::default());
         assert_eq!(
             lines[0],
             "Other keys, by these writes with 4 regions (now row:str: 4 times the mean):"
@@ -268,7 +276,7 @@ mod tests {
         assert!(lines.iter().any(|line| line.contains("reversed_str") || line.contains("salt(")));
         // One row cannot be divided.
         let one = vec![(0, 0); 500];
-        let lines = changes(&rows, &one, 4, &Expected::default()).join("\n");
+        let lines = changes(&rows, &one, &here, &Expected::default()).join("\n");
         assert!(lines.starts_with("No other key has more even writes"), "{lines}");
 
         // The parts are known: putting another one first is enough.
@@ -279,9 +287,34 @@ mod tests {
         let rows: Vec<_> = rows.iter().map(separated).collect();
         let known =
             Expected::parse(Some("time:str|host:str"), Some("host = ? newest time limit 5"));
-        let lines = changes(&rows, &order, 4, &known.unwrap()).join("\n");
+        let lines = changes(&rows, &order, &here, &known.unwrap()).join("\n");
         assert!(lines.contains("\n  host:str|time:str: 1."), "{lines}");
-        let few = changes(&rows, &order[..50], 4, &Expected::default());
+        let few = changes(&rows, &order[..50], &here, &Expected::default());
         assert_eq!(few, ["50 writes are too few to propose another key: watch longer."]);
+    }
+
+    /// Even keys in a table whose regions begin elsewhere need other splits, not another key.
+    #[test]
+    fn an_even_key_in_uneven_regions_gets_split_commands() {
+        let rows: Vec<_> = (0..2_000_u64)
+            .map(|index| (format!("user{:05}", mixed(index) % 100_000).into_bytes(), 1))
+            .collect();
+        let order: Vec<_> = (0..2_000).map(|index| (1_000 + index as i64, index)).collect();
+        let here = Watched {
+            table: "shop:it's".to_owned(),
+            start: b"t".to_vec(),
+            end: b"user7".to_vec(),
+            ..watched((0, 0))
+        };
+        let lines = changes(&rows, &order, &here, &Expected::default());
+        assert!(lines[0].starts_with("The key row:str is even enough, its regions are not: "));
+        assert!(lines[0].contains(" with 4 regions "), "{}", lines[0]);
+        // A quarter, a half; three quarters lie behind the region.
+        let commands = ["  split 'shop:it\\'s', 'user25'", "  split 'shop:it\\'s', 'user48'"];
+        assert_eq!(lines[1..], commands);
+        // In a region that is split there already, only another key can help.
+        let here = Watched { end: b"user1".to_vec(), ..here };
+        let lines = changes(&rows, &order, &here, &Expected::default());
+        assert!(lines[0].contains("(now row:str: 1."), "{lines:?}");
     }
 }
