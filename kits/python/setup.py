@@ -1,4 +1,5 @@
-"""Builds a wheel for one platform if `src/hblite/bin` has a binary, and for all if not."""
+"""Builds a wheel for one platform if the package has a binary or the native module, and for all
+platforms if not."""
 
 import os
 from pathlib import Path
@@ -6,11 +7,14 @@ from pathlib import Path
 from setuptools import Distribution, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 
-BINARIES = list(Path(__file__).parent.glob("src/hblite/bin/hblite*"))
+PACKAGE = Path(__file__).parent / "src" / "hblite"
+# For Python's stable ABI: one serves all versions from 3.10 on.
+NATIVE = [path for path in PACKAGE.glob("_native.*") if path.suffix != ".pyi"]
+BINARIES = [*PACKAGE.glob("bin/hblite*"), *NATIVE]
 
 
 class PlatformWheel(bdist_wheel):
-    """A wheel whose tag names the platform of the binary, and any Python 3."""
+    """A wheel whose tag names the platform of the binary, and the versions of Python."""
 
     def finalize_options(self):
         super().finalize_options()
@@ -20,7 +24,7 @@ class PlatformWheel(bdist_wheel):
         if not BINARIES:
             return "py3", "none", "any"
         platform = os.environ.get("HBLITE_WHEEL_PLATFORM") or super().get_tag()[2]
-        return "py3", "none", platform
+        return ("cp310", "abi3", platform) if NATIVE else ("py3", "none", platform)
 
 
 class PlatformDistribution(Distribution):

@@ -64,23 +64,6 @@ impl ThriftVersion {
     }
 }
 
-/// Answers the calls in `bytes` like those of a connection that sends them and then ends: for tests
-/// and fuzzers.
-pub fn answer_bytes(connection: &Connection, version: ThriftVersion, bytes: &[u8]) -> Vec<u8> {
-    let options = ThriftOptions::default();
-    let limits = options.limits.clone();
-    let memory = Arc::new(MemoryBudget::new(limits.memory_max_bytes));
-    let allowance = Rc::new(Allowance::of(&memory));
-    let store = Arc::new(Store::new(connection.clone(), options.clone(), memory));
-    let service = new_service(store, 0, version, &allowance);
-    let (input, mut output) = (Box::new(io::Cursor::new(bytes.to_vec())), Vec::new());
-    // An error that would end a connection ends the answers.
-    let site = Site::listening_on(options.bind, options.advertise.clone());
-    let terms = Terms { limits: &limits, site: &site };
-    let _ = transport::serve_messages(input, &mut output, service.as_ref(), terms, allowance);
-    output
-}
-
 /// Answers Thrift clients of HBase from a store or a cluster, until it is dropped.
 ///
 /// ```no_run
@@ -325,7 +308,7 @@ fn start_connection(
     let _ = thread::Builder::new().name("hblite-thrift".to_owned()).spawn(run);
 }
 
-fn new_service(
+pub(crate) fn new_service(
     store: Arc<Store>,
     connection: u64,
     version: ThriftVersion,

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! gateway.rs    ports, threads, limits
+//! in_process.rs the same without ports
 //! transport.rs  one connection: frames, detection of the protocol, one call after the other
 //! protocol/     the binary and the compact protocol
 //! service.rs    methods as tables; answers and exceptions as messages
@@ -22,6 +23,7 @@ mod attributes;
 mod fault;
 mod gateway;
 mod http;
+mod in_process;
 mod memory;
 mod options;
 mod protocol;
@@ -35,5 +37,6 @@ mod v2;
 pub use hblite_wire::complaints::Complaints;
 pub use hblite_wire::read_only::ReadOnly;
 
-pub use gateway::{ThriftGateway, ThriftPorts, ThriftVersion, answer_bytes};
+pub use gateway::{ThriftGateway, ThriftPorts, ThriftVersion};
+pub use in_process::{InProcess, answer_bytes};
 pub use options::{ThriftLimits, ThriftOptions};

@@ -5,8 +5,10 @@ import shutil
 from pathlib import Path
 from typing import Optional, Union
 
+from hblite.errors import Error
 
-class HBliteError(Exception):
+
+class HBliteError(Error):
     """hblite could not be started, or refused a request. The message says why."""
 
 
