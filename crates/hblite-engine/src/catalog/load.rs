@@ -80,8 +80,8 @@ impl Catalog {
             replicas::note(row, &mut replicas);
             if row.row() == namespace_key {
                 namespace_row.manifest = meta::manifest_of(row);
-                snapshots = snapshot::named([row]);
             }
+            snapshots.extend(snapshot::named([row]));
         })?;
         let namespace_table = TableName::namespace_table();
         let (_, rows) =

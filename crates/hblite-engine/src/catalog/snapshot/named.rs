@@ -9,7 +9,9 @@
 use std::collections::BTreeMap;
 
 use hblite_env::FileSystem;
-use hblite_model::{Delete, Error, Exception, Mutation, Put, RegionInfo, Result, RowResult};
+use hblite_model::{
+    Delete, Error, Exception, Mutation, Put, RegionInfo, Result, RowResult, TableName,
+};
 
 use crate::catalog::meta::{self, INFO};
 use crate::catalog::table_rows::namespace_row;
@@ -35,13 +37,13 @@ pub(crate) fn named<'r>(rows: impl IntoIterator<Item = &'r RowResult>) -> Named 
     named.collect()
 }
 
-fn put_name(name: &str, recorded: Recorded, timestamp: i64) -> Mutation {
-    let put = Put::new(namespace_row().info.region_name()).with_timestamp(timestamp);
+fn put_name(row: &[u8], name: &str, recorded: Recorded, timestamp: i64) -> Mutation {
+    let put = Put::new(row).with_timestamp(timestamp);
     put.add(INFO, format!("{PREFIX}{name}"), meta::encode_recorded(recorded)).into()
 }
 
-fn delete_name(name: &str, timestamp: i64) -> Mutation {
-    let delete = Delete::new(namespace_row().info.region_name()).with_timestamp(timestamp);
+fn delete_name(row: &[u8], name: &str, timestamp: i64) -> Mutation {
+    let delete = Delete::new(row).with_timestamp(timestamp);
     delete.columns(INFO, format!("{PREFIX}{name}")).into()
 }
 
@@ -81,6 +83,13 @@ fn opened_by_hbase(fs: &dyn FileSystem, layout: &Layout) -> Result<Recorded> {
 }
 
 impl Catalog {
+    /// The row of hbase:meta that names snapshots: that of hbase:namespace's region, which HBase
+    /// may have created. HBase counts a row without a region as damage.
+    fn naming_row(&self) -> Vec<u8> {
+        let regions = self.region_infos(&TableName::namespace_table());
+        regions.first().map_or_else(|| namespace_row().info.region_name(), RegionInfo::region_name)
+    }
+
     /// Names the snapshots that are there, and no others.
     ///
     /// # Errors
@@ -100,10 +109,10 @@ impl Catalog {
         if gone.clone().next().is_none() && new.clone().next().is_none() {
             return Ok(());
         }
-        let timestamp = self.meta.next_timestamp()?;
+        let (row, timestamp) = (self.naming_row(), self.meta.next_timestamp()?);
         let changes = gone
-            .map(|name| delete_name(name, timestamp))
-            .chain(new.map(|name| put_name(name, found, timestamp)));
+            .map(|name| delete_name(&row, name, timestamp))
+            .chain(new.map(|name| put_name(&row, name, found, timestamp)));
         self.meta.write(&changes.collect::<Vec<_>>())
     }
 }
@@ -112,16 +121,16 @@ impl Procedures<'_> {
     /// Names a snapshot that is there.
     pub(super) fn name_snapshot(&self, name: &str) -> Result<()> {
         let found = opened_by_hbase(self.context.env.fs.as_ref(), &self.context.layout)?;
-        self.write_name(|timestamp| put_name(name, found, timestamp))
+        self.write_name(|row, timestamp| put_name(row, name, found, timestamp))
     }
 
     /// Called before a snapshot is removed.
     pub(super) fn unname_snapshot(&self, name: &str) -> Result<()> {
-        self.write_name(|timestamp| delete_name(name, timestamp))
+        self.write_name(|row, timestamp| delete_name(row, name, timestamp))
     }
 
-    fn write_name(&self, change: impl FnOnce(i64) -> Mutation) -> Result<()> {
+    fn write_name(&self, change: impl FnOnce(&[u8], i64) -> Mutation) -> Result<()> {
         let timestamp = self.meta.next_timestamp()?;
-        self.meta.write(&[change(timestamp)])
+        self.meta.write(&[change(&self.naming_row(), timestamp)])
     }
 }

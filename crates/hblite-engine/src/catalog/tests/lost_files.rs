@@ -8,10 +8,13 @@ use std::sync::Arc;
 use hblite_env::{CrashFileSystem, FileSystem, files_below};
 use hblite_model::filter::Filter;
 use hblite_model::{
-    ErrorKind, Get, NamespaceDescriptor, RegionInfo, Result, Scan, SnapshotOptions,
+    Delete, ErrorKind, Get, NamespaceDescriptor, RegionInfo, Result, Scan, SnapshotOptions,
+    TableName,
 };
 
 use super::{DIR, env, name, open, options, put, rows, table};
+use crate::catalog::meta::{self, ServerName};
+use crate::catalog::survey::CatalogSurvey;
 use crate::layout::Layout;
 use crate::{Engine, EngineOptions, check};
 
@@ -435,4 +438,46 @@ fn clients_do_not_see_what_names_manifests_and_snapshots() {
     engine.flush(name("hbase:meta")).unwrap();
     engine.procedures().delete_snapshot("s").unwrap();
     assert_hidden();
+}
+
+/// HBase counts a row of hbase:meta without a region as damage.
+#[test]
+fn snapshots_are_named_in_the_row_of_a_region() {
+    let fs: Arc<dyn FileSystem> = Arc::new(CrashFileSystem::new());
+    let engine = open(&fs).unwrap();
+    with_two_files(&engine);
+    // The region of hbase:namespace that HBase creates has another name than that of a new store.
+    let table = TableName::namespace_table();
+    let own = engine.catalog().region_infos(&table).remove(0);
+    let created = RegionInfo::new(table.clone(), b"", b"", 77);
+    let meta = engine.table(name("hbase:meta"));
+    meta.mutate(&Delete::new(own.region_name()).into()).unwrap();
+    let timestamp = engine.catalog().meta.next_timestamp().unwrap();
+    let put = meta::put_open_region(&created, &ServerName::of_store(), 1, timestamp);
+    meta.mutate(&put).unwrap();
+    engine.abandon();
+    drop(engine);
+    let take_and_delete = |engine: &Arc<Engine>, name_of_snapshot| {
+        let procedures = engine.procedures();
+        procedures.snapshot(name_of_snapshot, &name("t"), &SnapshotOptions::default()).unwrap();
+        procedures.snapshot("gone", &name("t"), &SnapshotOptions::default()).unwrap();
+        procedures.delete_snapshot("gone").unwrap();
+    };
+    for name_of_snapshot in ["s", "another"] {
+        let engine = open(&fs).unwrap();
+        assert_eq!(engine.catalog().region_infos(&table), [created.clone()]);
+        take_and_delete(&engine, name_of_snapshot);
+        engine.close().unwrap();
+    }
+    let layout = Layout::new(Path::new(DIR));
+    let survey = CatalogSurvey::read(&env(Arc::clone(&fs)), &layout, &[], false).unwrap();
+    for row in &survey.rows {
+        let has_region = row.value("info", "regioninfo").is_some();
+        assert!(has_region || row.cells().all(|cell| cell.family() != b"info"), "{row:?}");
+    }
+    // A lost one is missed.
+    let dir = layout.snapshot_dir("s");
+    fs.remove_dir_all(&dir).unwrap();
+    let error = open(&fs).map(drop).unwrap_err();
+    assert!(error.to_string().contains("snapshot"), "{error}");
 }
