@@ -81,8 +81,8 @@ pub(crate) fn for_each_name(
 /// What gets and scans have in common, as Python's keyword arguments.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
-    families: Vec<Vec<u8>>,
-    columns: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Families and columns in the order given: in HBase, the last one of a family decides.
+    names: Vec<(Vec<u8>, Option<Vec<u8>>)>,
     versions: Option<u32>,
     time_range: Option<TimeRange>,
     filter: Option<hblite::filter::Filter>,
@@ -99,10 +99,7 @@ impl Reading {
         let failed = |error: Error| to_exception(py, &error);
         let mut reading = Self { versions, ..Self::default() };
         for_each_name(columns, |family, qualifier| {
-            match qualifier {
-                Some(qualifier) => reading.columns.push((family.to_vec(), qualifier.to_vec())),
-                None => reading.families.push(family.to_vec()),
-            }
+            reading.names.push((family.to_vec(), qualifier.map(<[u8]>::to_vec)));
             Ok(())
         })?;
         if let Some((min, max)) = time_range {
@@ -120,11 +117,11 @@ impl Reading {
 macro_rules! apply {
     ($name:ident, $read:ty) => {
         pub(crate) fn $name(self, mut read: $read) -> $read {
-            for family in self.families {
-                read = read.with_family(family);
-            }
-            for (family, qualifier) in self.columns {
-                read = read.with_column(family, qualifier);
+            for (family, qualifier) in self.names {
+                read = match qualifier {
+                    Some(qualifier) => read.with_column(family, qualifier),
+                    None => read.with_family(family),
+                };
             }
             if let Some(versions) = self.versions {
                 read = read.with_versions(versions);

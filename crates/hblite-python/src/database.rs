@@ -22,10 +22,11 @@ use crate::thrift::ThriftChannel;
 /// another process has it open. `salvage` opens a damaged store. `adopt_hbase` converts a root
 /// directory of Apache HBase, which must not run. `map_files` maps files into memory, which is
 /// faster if the data does not fit into the cache; a mapped file that something else truncates ends
-/// the process.
+/// the process. `compactions=False` merges files only on request.
 #[pyfunction]
 #[pyo3(signature = (dir, *, create=true, read_only=false, salvage=false, adopt_hbase=false,
-    map_files=false))]
+    map_files=false, compactions=true))]
+#[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
 pub(crate) fn open(
     py: Python<'_>,
     dir: PathBuf,
@@ -34,20 +35,24 @@ pub(crate) fn open(
     salvage: bool,
     adopt_hbase: bool,
     map_files: bool,
+    compactions: bool,
 ) -> PyResult<Database> {
     let options = Options::new()
         .with_create_if_missing(create)
         .with_read_only(read_only)
         .with_salvage(salvage)
         .with_hbase_adopted(adopt_hbase)
-        .with_files_mapped(map_files);
+        .with_files_mapped(map_files)
+        .with_compaction_enabled(compactions);
     wait(py, || options.open(dir)).map(Database::new)
 }
 
-/// Opens an empty store in memory.
+/// Opens an empty store in memory. `compactions=False` merges its files only on request.
 #[pyfunction]
-pub(crate) fn memory(py: Python<'_>) -> PyResult<Database> {
-    wait(py, || Options::new().open_in_memory()).map(Database::new)
+#[pyo3(signature = (*, compactions=true))]
+pub(crate) fn memory(py: Python<'_>, compactions: bool) -> PyResult<Database> {
+    let options = Options::new().with_compaction_enabled(compactions);
+    wait(py, || options.open_in_memory()).map(Database::new)
 }
 
 /// Connects to a cluster of Apache HBase or to `hblite serve`, whose address is

@@ -386,7 +386,8 @@ def test_memory_is_flat_over_100_000_gets(db):
     read(20_000)
     before = resident_kib()
     read(100_000)
-    assert resident_kib() - before < 2_048
+    # A leak of 42 bytes in each get would be seen.
+    assert resident_kib() - before < 4_096
 
 
 def test_a_cluster_is_used_like_a_store():

@@ -33,28 +33,25 @@ from hblite.errors import (
 from hblite.server import Clock, Faults, Server, start
 
 if TYPE_CHECKING:
-    from hblite._native import (
-        Batch,
-        Database,
-        Scanner,
-        StoreClock,
-        Table,
-        connect,
-        memory,
-        open,
-    )
+    from hblite._native import Batch as Batch
+    from hblite._native import Database as Database
+    from hblite._native import Scanner as Scanner
+    from hblite._native import StoreClock as StoreClock
+    from hblite._native import Table as Table
+    from hblite._native import connect as connect
+    from hblite._native import memory as memory
+    from hblite._native import open as open
 
 #: What the native module has. It is loaded when it is first used: a server needs none.
 _NATIVE = ("Batch", "Database", "Scanner", "StoreClock", "Table", "connect", "memory", "open")
 
+# Without the names of the native module, so that an import of all works where it is missing.
 __all__ = [
     "AlreadyExistsError",
-    "Batch",
     "BusyError",
     "Clock",
     "ClosedError",
     "CorruptError",
-    "Database",
     "Error",
     "Faults",
     "ForkedError",
@@ -65,31 +62,28 @@ __all__ = [
     "LockedError",
     "NotFoundError",
     "NotServingError",
-    "Scanner",
     "Server",
-    "StoreClock",
-    "Table",
     "UnsupportedError",
     "WrongStateError",
-    "connect",
     "find_binary",
-    "memory",
-    "open",
     "start",
 ]
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _NATIVE:
-        raise AttributeError(f"module 'hblite' has no attribute '{name}'")
-    try:
-        native = import_module("hblite._native")
-    except ImportError as error:
-        raise ImportError(
-            f"hblite.{name} needs the native module, which this installation does not have or"
-            f" cannot load ({error}): install a wheel for this platform, or build one with"
-            " kits/python/build-wheel. hblite.start() works without it"
-        ) from error
-    value = globals()[name] = getattr(native, name)
-    return value
+# For type checkers, only what is named above exists.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _NATIVE:
+            raise AttributeError(f"module 'hblite' has no attribute '{name}'")
+        try:
+            native = import_module("hblite._native")
+        except ImportError as error:
+            raise ImportError(
+                f"hblite.{name} needs the native module, which this installation does not have or"
+                f" cannot load ({error}): install a wheel for this platform, or build one with"
+                " kits/python/build-wheel. hblite.start() works without it"
+            ) from error
+        value = globals()[name] = getattr(native, name)
+        return value

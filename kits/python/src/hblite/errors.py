@@ -1,6 +1,6 @@
 """What goes wrong, as a tree of exceptions. Each carries the class that HBase throws."""
 
-from typing import Optional
+from typing import Any, Optional
 
 
 class Error(Exception):
@@ -15,7 +15,7 @@ class Error(Exception):
         message = super().__str__()
         return f"{message} ({self.hbase_class})" if self.hbase_class else message
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         return type(self), (self.args[0], self.hbase_class)
 
 
