@@ -31,7 +31,7 @@ pub(crate) enum HotspotCommand {
     /// Watches a running cluster, or reads a recording of one, and reports what is hot.
     Watch(Box<watch::WatchArguments>),
     /// Proposes a key and regions for a sample of keys and the expected queries.
-    Advise(advise::AdviseArguments),
+    Advise(Box<advise::AdviseArguments>),
 }
 
 /// Which results.

@@ -21,7 +21,7 @@ pub(crate) fn run(bytes: &[u8]) -> usize {
     let Ok(table) = table else { return 0 };
     assert!(!table.fields().is_empty(), "records have fields");
     for designs in [&[][..], std::slice::from_ref(&design)] {
-        let Ok(records) = table.typed(designs, None) else { continue };
+        let Ok(records) = table.typed(designs, None, None) else { continue };
         let _ = table.plain_design(&records);
     }
     table.len()

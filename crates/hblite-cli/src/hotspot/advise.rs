@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use clap::Args;
 use hblite_hotspot::advise::{Advice, AdviceOptions, Sample, Wanted, advise};
 use hblite_hotspot::condition::FigureCondition;
-use hblite_hotspot::data::{Format, Table};
+use hblite_hotspot::data::{Format, Table, TimeUnit};
 use hblite_hotspot::report::{front_png, front_svg};
 use hblite_rowkey::Design;
 
-use crate::output::{FAILURE, fail, print};
+use crate::output::{FAILURE, fail, print, tell};
 use crate::transfer::place::{self, Missing};
 
 /// Which keys, which queries.
@@ -37,6 +37,9 @@ pub(crate) struct AdviseArguments {
         default_value = "./hblite-data"
     )]
     dir: String,
+    /// Unit of times that are numbers: s, ms, us or ns [default: by their magnitude]
+    #[arg(long, value_name = "UNIT", conflicts_with = "table")]
+    time_unit: Option<TimeUnit>,
     /// File with the expected queries, one per line
     #[arg(long, value_name = "FILE")]
     queries: PathBuf,
@@ -111,7 +114,7 @@ fn advice(arguments: &AdviseArguments) -> Result<Advice, String> {
         .map_err(|error| format!("{}: {error}", arguments.queries.display()))?;
     let sample = match (&arguments.keys, &arguments.table) {
         (Some(path), _) => match (Format::of_name(&path.to_string_lossy()), key) {
-            (Some(format), key) => recorded(path, format, key)?,
+            (Some(format), key) => recorded(path, format, key, arguments.time_unit)?,
             (None, Some(key)) => Sample::parse(key, &read(path)?).map_err(text)?,
             (None, None) => return Err("a file of keys needs their design: --key".to_owned()),
         },
@@ -134,12 +137,18 @@ fn advice(arguments: &AdviseArguments) -> Result<Advice, String> {
 }
 
 /// A sample of recorded data.
-fn recorded(path: &Path, format: Format, key: Option<Design>) -> Result<Sample, String> {
+fn recorded(
+    path: &Path,
+    format: Format,
+    key: Option<Design>,
+    unit: Option<TimeUnit>,
+) -> Result<Sample, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let file = fs::File::open(path).map_err(|error| wrong(&error))?;
     let table = Table::read(file, format).map_err(|error| wrong(&error))?;
     let designs: Vec<Design> = key.into_iter().collect();
-    let records = table.typed(&designs, None).map_err(|error| wrong(&error))?;
+    let records = table.typed(&designs, None, unit).map_err(|error| wrong(&error))?;
+    records.notes.iter().for_each(|note| tell(&format!("{note}\n")));
     let Some(key) = designs.into_iter().next() else {
         let key = table.plain_design(&records).map_err(|error| wrong(&error))?;
         return Sample::of_records(key, &records.rows).map_err(|error| error.to_string());

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use clap::Args;
 use hblite_hotspot::advise::Wanted;
-use hblite_hotspot::data::{Format, Table};
+use hblite_hotspot::data::{Format, Table, TimeUnit};
 use hblite_hotspot::run::Target;
 use hblite_hotspot::study::{Candidate, OwnData, split_designs};
 use hblite_rowkey::Design;
 
+use crate::output::tell;
 use crate::transfer::place::{self, Missing};
 
 /// Which data.
@@ -41,6 +42,9 @@ pub(super) struct OwnDataArguments {
     /// Field with the time of a record [default: the first field that is a time]
     #[arg(long, value_name = "FIELD")]
     time: Option<String>,
+    /// Unit of times that are numbers: s, ms, us or ns [default: by their magnitude]
+    #[arg(long, value_name = "UNIT")]
+    time_unit: Option<TimeUnit>,
     /// File with queries about the data, one per line, as for 'hblite hotspot advise'
     #[arg(long, value_name = "FILE")]
     queries: Option<PathBuf>,
@@ -74,8 +78,9 @@ impl OwnDataArguments {
                 (table.to_owned(), read_table(from, table, &key, self.sample)?)
             }
         };
-        let records = table.typed(&designs, self.time.as_deref());
+        let records = table.typed(&designs, self.time.as_deref(), self.time_unit);
         let records = records.map_err(|error| error.to_string())?;
+        records.notes.iter().for_each(|note| tell(&format!("{note}\n")));
         let times_ms = records.times_ms.clone();
         let count = records.rows.len() as u64;
         let wanted = self.queries.as_deref().map(wanted).transpose()?;

@@ -6,6 +6,7 @@
 
 mod parquet;
 mod read;
+mod unit;
 mod value;
 
 use std::fmt;
@@ -13,6 +14,7 @@ use std::fmt;
 use hblite_rowkey::{Design, Encoding, End, Field, Number, Part, Text, Turn, Value};
 
 pub use read::{Format, ReadError};
+pub use unit::TimeUnit;
 pub use value::{parse_time, parse_value};
 
 /// Records as text.
@@ -32,6 +34,8 @@ pub struct Records {
     /// When each record was written, in milliseconds since 1970, ascending; `None` if the data
     /// contain no time.
     pub times_ms: Option<Vec<u64>>,
+    /// How numbers were read as times, if that is not plain, in sentences.
+    pub notes: Vec<String>,
 }
 
 /// Why records cannot be used.
@@ -48,9 +52,6 @@ impl std::error::Error for BadRecords {}
 
 /// Records beyond this number are refused.
 const RECORDS_MAX: usize = 10_000_000;
-/// Numbers from here on are treated as milliseconds since 1970: September 2001.
-const MILLIS_MIN: u64 = 1_000_000_000_000;
-const MILLIS_MAX: u64 = 9_999_999_999_999;
 
 impl Table {
     /// Records of these fields.
@@ -88,42 +89,91 @@ impl Table {
     }
 
     /// Types the fields for these designs, and sorts the records by time: that of the field
-    /// `time`, or else of the first field that is a time.
+    /// `time`, or else of the first field that is a time. Times become milliseconds. Those that
+    /// are numbers have the unit of their magnitude if none is given.
     ///
     /// # Errors
     /// [`BadRecords`] if a design uses an unknown field, two designs disagree about one, a value
-    /// does not fit, or the field `time` does not contain times.
-    pub fn typed(&self, designs: &[Design], time: Option<&str>) -> Result<Records, BadRecords> {
+    /// does not fit, the field `time` does not contain times, or the unit of times is not clear.
+    pub fn typed(
+        &self,
+        designs: &[Design],
+        time: Option<&str>,
+        unit: Option<TimeUnit>,
+    ) -> Result<Records, BadRecords> {
         for field in designs.iter().flat_map(Design::fields) {
             self.place(&field.name)?;
         }
         let fields: Vec<Field> = (0..self.fields.len())
             .map(|place| self.field(place, designs))
             .collect::<Result<_, _>>()?;
-        let mut rows = Vec::with_capacity(self.rows.len());
-        for (index, row) in self.rows.iter().enumerate() {
-            let values = fields.iter().zip(row).map(|(field, text)| parse_value(field, text));
-            let values = values.collect::<Result<Vec<_>, _>>();
-            rows.push(
-                values.map_err(|error| BadRecords(format!("record {}: {error}", index + 1)))?,
-            );
-        }
         let place = match time {
             Some(name) => Some(self.place(name)?),
             None => fields.iter().position(|field| is_time(field.encoding)),
         };
-        let Some(place) = place else { return Ok(Records { fields, rows, times_ms: None }) };
-        let of = |row: &Vec<Value<'static>>| {
-            let number = row[place].as_number().and_then(|number| u64::try_from(number).ok());
-            number.or_else(|| row[place].as_text().and_then(parse_time))
-        };
-        if let Some(index) = rows.iter().position(|row| of(row).is_none()) {
-            let name = &self.fields[place];
-            return Err(BadRecords(format!("record {}: {name} is not a time", index + 1)));
+        let mut notes = Vec::new();
+        let mut units = vec![TimeUnit::Millis; fields.len()];
+        for (at, field) in fields.iter().enumerate() {
+            if is_time(field.encoding) || place == Some(at) {
+                units[at] = match unit {
+                    Some(unit) => unit,
+                    None => self.unit(at, &mut notes)?,
+                };
+            }
         }
-        rows.sort_by_key(|row| of(row).unwrap_or(0));
-        let times_ms = Some(rows.iter().map(|row| of(row).unwrap_or(0)).collect());
-        Ok(Records { fields, rows, times_ms })
+        let mut rows = Vec::with_capacity(self.rows.len());
+        for (index, row) in self.rows.iter().enumerate() {
+            let wrong =
+                |error: &dyn fmt::Display| BadRecords(format!("record {}: {error}", index + 1));
+            let mut values = Vec::with_capacity(fields.len());
+            for ((field, text), unit) in fields.iter().zip(row).zip(&units) {
+                let value = match text.parse().ok().filter(|_| is_time(field.encoding)) {
+                    Some(number) => unit.millis(number).map(Value::from).ok_or_else(|| {
+                        format!("{}: {number} {unit} is beyond all times", field.name)
+                    }),
+                    None => parse_value(field, text),
+                };
+                values.push(value.map_err(|error| wrong(&error))?);
+            }
+            let time = place.map(|place| {
+                let number = row[place].parse().ok().and_then(|n| units[place].millis(n));
+                let time = number.or_else(|| parse_time(&row[place]));
+                time.ok_or_else(|| wrong(&format!("{} is not a time", self.fields[place])))
+            });
+            rows.push((time.transpose()?, values));
+        }
+        rows.sort_by_key(|(time, _)| *time);
+        let times_ms = rows.iter().map(|(time, _)| *time).collect();
+        let rows = rows.into_iter().map(|(_, values)| values).collect();
+        Ok(Records { fields, rows, times_ms, notes })
+    }
+
+    /// The unit of the numbers in a field of times.
+    fn unit(&self, place: usize, notes: &mut Vec<String>) -> Result<TimeUnit, BadRecords> {
+        let name = &self.fields[place];
+        let numbers = || {
+            let number = |(index, row): (usize, &Vec<String>)| {
+                row[place].parse::<u64>().ok().map(|number| (index + 1, number))
+            };
+            self.rows.iter().enumerate().filter_map(number)
+        };
+        let Some((first, number)) = numbers().next() else { return Ok(TimeUnit::Millis) };
+        let unit = TimeUnit::of(number);
+        if let Some((other, different)) = numbers().find(|(_, n)| TimeUnit::of(*n) != unit) {
+            return Err(BadRecords(format!(
+                "{name}: {number} in record {first} and {different} in record {other} are not \
+                 times in one unit: name it with --time-unit s, ms, us or ns"
+            )));
+        }
+        match unit {
+            Some(TimeUnit::Millis) => {}
+            Some(unit) => notes.push(format!("{name}: times in {unit}, read as milliseconds")),
+            None => notes.push(format!(
+                "{name}: {number} is no recent time in any unit; read as milliseconds, unless \
+                 --time-unit names another"
+            )),
+        }
+        Ok(unit.unwrap_or(TimeUnit::Millis))
     }
 
     fn place(&self, name: &str) -> Result<usize, BadRecords> {
@@ -169,9 +219,10 @@ impl Table {
             let is_padded = text.len() > 1 && text.starts_with('0');
             text.parse::<u64>().ok().filter(|_| !is_padded)
         };
-        let is_millis =
-            |text: &str| number(text).is_some_and(|n| (MILLIS_MIN..=MILLIS_MAX).contains(&n));
-        if values().all(is_millis) || values().all(|text| parse_time(text).is_some()) {
+        let unit = |text: &str| number(text).and_then(TimeUnit::guessed);
+        let first = values().next().and_then(unit);
+        let is_one_unit = first.is_some() && values().all(|text| unit(text) == first);
+        if is_one_unit || values().all(|text| parse_time(text).is_some()) {
             return Encoding::Number(Number::Timestamp);
         }
         if values().all(|text| number(text).is_some()) {
@@ -220,21 +271,60 @@ mod tests {
         let table =
             table("when,phone,n\n2026-01-01T00:00:01Z,0138,5\n2026-01-01 00:00:00,0139,6\n");
         let design = Design::parse("phone:reversed_str|when:timestamp").expect("a design");
-        let records = table.typed(&[design], None).expect("records");
+        let records = table.typed(&[design], None, None).expect("records");
         assert_eq!(records.times_ms, Some(vec![1_767_225_600_000, 1_767_225_601_000]));
         // Sorted by time; phones stay text, other numbers become numbers.
         let first = [Value::from(1_767_225_600_000_u64), "0139".into(), 6_u64.into()];
         assert_eq!(records.rows[0], first);
         let number = Design::parse("phone:u64").expect("a design");
         let text = Design::parse("phone:str").expect("a design");
-        let error = table.typed(&[number, text], None).expect_err("both").to_string();
+        let error = table.typed(&[number, text], None, None).expect_err("both").to_string();
         assert!(error.contains("a number in one design and text in another"), "{error}");
         let unknown = Design::parse("car:str").expect("a design");
-        let error = table.typed(&[unknown], None).expect_err("unknown").to_string();
+        let error = table.typed(&[unknown], None, None).expect_err("unknown").to_string();
         assert!(error.contains("no field car; the fields are when, phone, n"), "{error}");
         assert_eq!(
             table.plain_design(&records).expect("a design").to_string(),
             "when:timestamp|phone:str|n:u64"
         );
+    }
+
+    #[test]
+    fn times_are_read_in_the_unit_of_their_magnitude() {
+        let day = 1_767_225_600_u64;
+        let of = |per_second: u64| {
+            let row = |second: u64| format!("{},a\n", (day + second) * per_second);
+            table(&format!("ts,host\n{}", (0..3).map(row).collect::<String>()))
+        };
+        let millis: Vec<u64> = (0..3).map(|second| (day + second) * 1000).collect();
+        for (per_second, unit) in [(1, "s"), (1_000_000, "us"), (1_000_000_000, "ns")] {
+            let records = of(per_second).typed(&[], None, None).expect("records");
+            assert_eq!(records.times_ms, Some(millis.clone()), "{unit}");
+            assert_eq!(records.rows[2][0], Value::from(millis[2]), "{unit}");
+            assert_eq!(records.notes, [format!("ts: times in {unit}, read as milliseconds")]);
+            // A key of numbers keeps them; the time of its record is the same.
+            let number = Design::parse("ts:u64|host:str").expect("a design");
+            let records = of(per_second).typed(&[number], Some("ts"), None).expect("records");
+            assert_eq!(records.times_ms, Some(millis.clone()), "{unit}");
+            assert_eq!(records.rows[0][0], Value::from(day * per_second), "{unit}");
+        }
+        let records = of(1000).typed(&[], None, None).expect("records");
+        assert_eq!((records.times_ms, records.notes), (Some(millis), Vec::new()));
+
+        let design = [Design::parse("ts:timestamp").expect("a design")];
+        let mixed = table("ts\n1767225600\n1767225601000\n");
+        let error = mixed.typed(&design, None, None).expect_err("mixed").to_string();
+        assert!(error.contains("--time-unit"), "{error}");
+        let small = table("ts\n7\n8\n");
+        let records = small.typed(&design, None, None).expect("records");
+        assert_eq!(records.times_ms, Some(vec![7, 8]));
+        assert!(records.notes[0].contains("read as milliseconds, unless"), "{:?}", records.notes);
+        let records = small.typed(&design, None, Some(TimeUnit::Seconds)).expect("records");
+        assert_eq!((records.times_ms, records.notes), (Some(vec![7000, 8000]), Vec::new()));
+        let large = table("ts\n18446744073709551615\n");
+        assert!(large.typed(&design, None, Some(TimeUnit::Seconds)).is_err());
+        // Ten digits may be a phone number.
+        let phones = table("phone\n2125550123\n9175550123\n");
+        assert_eq!(phones.typed(&[], None, None).expect("records").times_ms, None);
     }
 }
