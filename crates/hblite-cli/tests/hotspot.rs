@@ -138,6 +138,32 @@ fn studies_are_listed_with_their_keys() {
     assert!(shown.contains("(case study)"), "{shown}");
 }
 
+/// What the adviser proposes can be run: fewer salts or buckets than regions are divided by a
+/// sample. A design that cannot be run is refused before another one leaves a result.
+#[test]
+fn all_designs_are_checked_before_the_first_runs() {
+    let dir = TempDir::new().unwrap();
+    let dir = dir.path();
+    let run = "run --study log-keys --records 4000 --entities 300 --windows 4 --reads 0 --out r";
+    let few = "bucket(ts, 4)|ts:timestamp|host:str|event:str";
+    let refused = format!("{run} --regions 8 --design 'host-lead, salt(16, *)|host:str'");
+    let reason = fails(dir, &refused);
+    assert!(reason.contains("salt(16, *)|host:str: 16 salts over 8 regions"), "{reason}");
+    assert!(!dir.join("r").exists());
+    let unfit = format!("{run} --regions 8 --design 'host-lead, host:str(2)|ts:timestamp'");
+    assert!(fails(dir, &unfit).contains("host:str(2)|ts:timestamp: "));
+    assert!(!dir.join("r").exists());
+
+    let output = hblite(dir, &format!("{run} --regions 8 --design 'host-lead, {few}'"));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let note = format!("{few}: split at the quantiles of its keys: 4 buckets begin keys in 4");
+    assert!(text(&output.stderr).contains(&note), "{}", text(&output.stderr));
+    let json =
+        std::fs::read_to_string(dir.join("r/bucket-ts--4--ts-timestamp-host-str-event-str.json"));
+    let result: Value = serde_json::from_str(&json.unwrap()).unwrap();
+    assert_eq!(result["counts"]["regions"].as_array().unwrap().len(), 8);
+}
+
 /// Shares of regions, counted by hand from the records.
 #[test]
 fn recorded_data_is_run_like_a_study() {

@@ -22,6 +22,9 @@ pub enum ErrorKind {
     Query,
     /// The number of regions does not fit the design.
     Regions,
+    /// Keys of the design begin in fewer places than there are regions: a sample of them must
+    /// divide the rest.
+    FewPlaces,
 }
 
 /// A refusal with its reason.
@@ -56,6 +59,10 @@ impl Error {
 
     pub(crate) fn regions(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Regions, message)
+    }
+
+    pub(crate) fn few_places(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::FewPlaces, message)
     }
 
     #[must_use]

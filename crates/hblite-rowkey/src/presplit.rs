@@ -22,9 +22,9 @@ impl Design {
     /// ```
     ///
     /// # Errors
-    /// `Regions` if keys begin with a field, because only a sample shows how they are distributed
-    /// ([`quantile_splits`]). Also if there are more salts or buckets than regions, because each
-    /// extra one costs a scan and spreads nothing; or fewer, because some regions would stay empty.
+    /// `FewPlaces` if keys begin with a field, or with fewer salts, buckets or hashes than regions:
+    /// only a sample shows how they are distributed ([`quantile_splits`]). `Regions` if there are
+    /// more salts or buckets than regions, because each extra one costs a scan and spreads nothing.
     pub fn natural_splits(&self, regions: usize) -> Result<Vec<Vec<u8>>> {
         check_regions(regions)?;
         match self.steps().first() {
@@ -58,7 +58,7 @@ impl Design {
             Some(Step::Number { number: Number::BitReversedU64, .. }) => {
                 hash_splits(HashForm::Bytes(reversed_width(regions)), regions)
             }
-            _ => Err(Error::regions(
+            _ => Err(Error::few_places(
                 "keys begin with a field, and only a sample of them tells where they lie: take \
                  the quantiles of one",
             )),
@@ -113,7 +113,7 @@ fn check_count(what: &str, count: u32, regions: usize) -> Result<()> {
         )));
     }
     if wanted < regions {
-        return Err(Error::regions(format!(
+        return Err(Error::few_places(format!(
             "{count} {what} begin keys in {count} places only, so {} of {regions} regions could \
              not be told apart by them; use {count} regions, or the quantiles of a sample",
             regions - wanted
@@ -132,8 +132,9 @@ fn hash_splits(form: HashForm, regions: usize) -> Result<Vec<Vec<u8>>> {
     let kinds = base.pow(significant);
     let regions = regions as u128;
     if regions > kinds {
-        return Err(Error::regions(format!(
-            "the hash at the front has {kinds} values, fewer than {regions} regions: use more of it"
+        return Err(Error::few_places(format!(
+            "the hash at the front has {kinds} values, fewer than {regions} regions: use more of \
+             it, or the quantiles of a sample"
         )));
     }
     let key = |region: u128| {

@@ -205,7 +205,8 @@ fn salts_and_regions_must_go_together() {
     let error = salted.natural_splits(4).expect_err("too few regions");
     assert_eq!(error.kind(), ErrorKind::Regions);
     assert!(error.message().starts_with("16 salts over 4 regions"), "{error}");
-    assert!(salted.natural_splits(32).is_err());
+    let error = salted.natural_splits(32).expect_err("too many regions");
+    assert_eq!(error.kind(), ErrorKind::FewPlaces);
     assert_eq!(salted.natural_splits(16).expect("as many").len(), 15);
     assert!(design("host:str").natural_splits(4).is_err());
     assert!(design("md5hex(h, 1)|h:str").natural_splits(17).is_err());

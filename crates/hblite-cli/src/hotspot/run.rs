@@ -11,14 +11,14 @@ use hblite_hotspot::generate::Distribution;
 use hblite_hotspot::report::{Colours, greatest, terminal_heat_map};
 use hblite_hotspot::result::{self, Metric, RunResult};
 use hblite_hotspot::run::{
-    Progress, RunOptions, ServiceLaw, Splits, Stream, Target, export_keys, run as run_design,
-    run_on_cluster, settings, targets,
+    Progress, RunOptions, ServiceLaw, Splits, Stream, Target, check_design, export_keys,
+    run as run_design, run_on_cluster, settings, targets,
 };
 use hblite_hotspot::study::split_designs;
 
 use super::own_data::OwnDataArguments;
 use super::{FailIf, judge, print_tables};
-use crate::output::{FAILURE, fail, print, record_bar};
+use crate::output::{FAILURE, fail, print, record_bar, tell};
 use crate::terminal::{color_is_wanted, width};
 use crate::transfer::place::connect;
 
@@ -211,6 +211,13 @@ fn run_designs(
     }
     result::check_same_run(&arguments.out, first.study(), &settings(stream, options))
         .map_err(|error| error.to_string())?;
+    for design in designs {
+        let note = check_design(&**design, stream, options)
+            .map_err(|error| format!("{}: {error}", design.name()))?;
+        if let Some(note) = note {
+            tell(&format!("{}: {note}\n", design.name()));
+        }
+    }
     let cluster = arguments.connect.as_deref().map(connect).transpose()?;
     let mut results = Vec::new();
     for design in designs {

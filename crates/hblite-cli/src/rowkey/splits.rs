@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use hblite::bytes::{from_string_binary, to_string_binary};
 use hblite_hotspot::advise::create_command;
-use hblite_rowkey::quantile_splits;
+use hblite_rowkey::{ErrorKind, quantile_splits};
 
 use super::design;
+use crate::output::tell;
 
 /// The design, and the form of the output.
 #[derive(Debug, Args)]
@@ -60,10 +61,14 @@ pub(super) fn splits(arguments: &SplitsArguments) -> Result<String, String> {
         }
         None => design.natural_splits(arguments.regions),
     };
-    let keys = keys.map_err(|error| match arguments.keys {
-        None if error.message().contains("a field") => format!("{error} with --keys"),
+    let keys = keys.map_err(|error| match error.kind() {
+        ErrorKind::FewPlaces => format!("{error} with --keys"),
         _ => error.to_string(),
     })?;
+    if arguments.keys.is_some() && keys.len() + 1 < arguments.regions {
+        let regions = keys.len() + 1;
+        tell(&format!("the sample has too few different keys: {regions} regions\n"));
+    }
     Ok(match arguments.format {
         Format::Shell => format!("{}\n", create_command(&arguments.name, &keys)),
         Format::File => keys.iter().map(|key| format!("{}\n", to_string_binary(key))).collect(),

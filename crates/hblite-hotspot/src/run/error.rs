@@ -13,6 +13,8 @@ pub enum RunError {
     Settings(String),
     /// A design that does not fit the study or the regions.
     Design(String),
+    /// Salts, buckets or hashes that begin keys in fewer places than there are regions.
+    FewPlaces(String),
     /// The store.
     Store(hblite::Error),
     /// The file for the keys.
@@ -22,7 +24,9 @@ pub enum RunError {
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Settings(reason) | Self::Design(reason) => f.write_str(reason),
+            Self::Settings(reason) | Self::Design(reason) | Self::FewPlaces(reason) => {
+                f.write_str(reason)
+            }
             Self::Store(error) => f.write_str(error.message()),
             Self::Output(error) => error.fmt(f),
         }
@@ -39,7 +43,10 @@ impl From<hblite::Error> for RunError {
 
 impl From<hblite_rowkey::Error> for RunError {
     fn from(error: hblite_rowkey::Error) -> Self {
-        Self::Design(error.to_string())
+        match error.kind() {
+            hblite_rowkey::ErrorKind::FewPlaces => Self::FewPlaces(error.to_string()),
+            _ => Self::Design(error.to_string()),
+        }
     }
 }
 

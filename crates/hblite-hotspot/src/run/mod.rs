@@ -40,6 +40,7 @@ pub use baseline::BASELINE_NS;
 pub use error::RunError;
 pub use export::export_keys;
 pub use options::{RunOptions, ServiceLaw, Splits};
+pub use splits::check_design;
 pub use stream::Stream;
 pub use target::{About, Asked, CaseStudyDesign, Opened, Target, targets};
 

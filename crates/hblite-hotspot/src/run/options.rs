@@ -149,8 +149,8 @@ impl RunOptions {
 /// How a table is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Splits {
-    /// At the salts, buckets or hashes that keys begin with; by quantiles if they begin with a
-    /// field.
+    /// At the salts, buckets or hashes that keys begin with; by quantiles if these are fewer than
+    /// the regions, or keys begin with a field.
     Auto,
     /// The key space in equal parts: at the salts, buckets or hashes, otherwise as HBase's
     /// `UniformSplit` does, without knowledge of the keys.

@@ -12,6 +12,29 @@ use crate::mix::mixed;
 /// Keys of a sample.
 const SAMPLE: usize = 20_000;
 
+/// Checks that a design fits records and regions, before anything is written. Returns what is
+/// unusual about where its table will be split, in a sentence.
+///
+/// # Errors
+/// [`RunError::Design`] or [`RunError::FewPlaces`] with the reason.
+pub fn check_design(
+    target: &dyn Target,
+    stream: &Stream,
+    options: &RunOptions,
+) -> Result<Option<String>, RunError> {
+    sample(target, stream)?;
+    split_keys(target, stream, options)?;
+    if options.splits != Splits::Auto || options.regions == 1 {
+        return Ok(None);
+    }
+    match target.natural_splits(options.regions) {
+        Err(RunError::FewPlaces(reason)) => {
+            Ok(Some(format!("split at the quantiles of its keys: {reason}")))
+        }
+        _ => Ok(None),
+    }
+}
+
 /// The split keys for a design.
 pub(super) fn split_keys(
     target: &dyn Target,
@@ -22,10 +45,12 @@ pub(super) fn split_keys(
     if options.splits == Splits::Growing || regions == 1 {
         return Ok(Vec::new());
     }
-    if matches!(options.splits, Splits::Auto | Splits::Uniform)
-        && let Some(keys) = target.natural_splits(regions)?
-    {
-        return Ok(keys);
+    if matches!(options.splits, Splits::Auto | Splits::Uniform) {
+        match target.natural_splits(regions) {
+            Ok(Some(keys)) => return Ok(keys),
+            Err(RunError::FewPlaces(_)) if options.splits == Splits::Auto => {}
+            other => drop(other?),
+        }
     }
     if options.splits == Splits::Uniform {
         return Ok(SplitAlgorithm::Uniform.split(regions)?);

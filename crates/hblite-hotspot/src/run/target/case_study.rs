@@ -67,7 +67,9 @@ impl Target for CaseStudyDesign {
             // Salts or buckets that do not fit the regions are refused; for keys that begin
             // otherwise, a sample decides.
             Err(hblite_casestudies::Error::Key(error))
-                if error.kind() == ErrorKind::Regions && !error.message().contains("a field") =>
+                if error.kind() == ErrorKind::Regions
+                    || error.kind() == ErrorKind::FewPlaces
+                        && !error.message().contains("a field") =>
             {
                 Err(error.into())
             }

@@ -37,7 +37,7 @@ pub trait Target: Sync {
     /// with a field.
     ///
     /// # Errors
-    /// [`RunError::Design`] if these do not fit the number of regions.
+    /// [`RunError::FewPlaces`] if these are fewer than the regions, [`RunError::Design`] if more.
     fn natural_splits(&self, regions: usize) -> Result<Option<Vec<Vec<u8>>>, RunError>;
 
     /// Opens the tables, which must exist.
