@@ -87,6 +87,16 @@ fn plans_are_shown_with_their_scans() {
     assert!(wrong.contains("is not a condition"), "{wrong}");
 }
 
+/// Options may come before or after the values; values may be negative, or begin with a hyphen.
+#[test]
+fn options_come_before_or_after_values() {
+    let salted = "salt(4)|n:i64|a:str";
+    let wanted = "\\x01\\x7F\\xFF\\xFF\\xFF\\xFF\\xFF\\xFF\\xFBx\n";
+    assert_eq!(works(&["encode", salted, "-5", "x", "--salt", "1"]), wanted);
+    assert_eq!(works(&["encode", "--salt", "1", salted, "-5", "x"]), wanted);
+    assert_eq!(works(&["encode", "a:str", "--", "-x"]), "-x\n");
+}
+
 #[test]
 fn wrong_values_and_keys_are_refused_with_the_reason() {
     for (arguments, reason) in [

@@ -15,8 +15,8 @@ pub(super) struct EncodeArguments {
     /// The design
     design: String,
     /// The values of its fields, in the order of the key: numbers; times in milliseconds or like
-    /// 2026-01-31T12:00:00Z; text; bytes with \xHH
-    #[arg(required = true, allow_hyphen_values = true)]
+    /// 2026-01-31T12:00:00Z; text; bytes with \xHH. Text that begins with a hyphen comes after --
+    #[arg(required = true, allow_negative_numbers = true)]
     values: Vec<String>,
     /// The number of the salt, for a design with a random salt
     #[arg(long, value_name = "N")]
