@@ -51,7 +51,9 @@ pub fn tables(results: &[RunResult]) -> Vec<Table> {
         tables.push(reading(results));
         tables.push(spread(results, Metric::Reads));
     }
-    tables.push(storage(results));
+    if results.iter().any(|result| result.storage.rows > 0) {
+        tables.push(storage(results));
+    }
     tables
 }
 

@@ -225,7 +225,7 @@ pub fn settings(stream: &Stream, options: &RunOptions) -> Settings {
         clients: options.clients,
         utilization: options.utilization,
         service: options.service.to_string(),
-        rate: options.rate,
+        rate: stream.rate(),
         distribution: options.distribution.to_string(),
         reads: options.reads,
         windows: options.windows,

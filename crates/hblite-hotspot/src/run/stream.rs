@@ -15,6 +15,8 @@ pub struct Stream {
     entities: Vec<u32>,
     entity_count: u64,
     windows: Vec<WindowOfStream>,
+    /// Records a second.
+    rate: f64,
     seed: u64,
 }
 
@@ -45,7 +47,8 @@ impl Stream {
         // There are fewer than 2^32 entities.
         let entities = (0..count).map(|_| entities.next_entity() as u32).collect();
         let windows = windows(&arrivals_ns, options.windows);
-        Ok(Self { arrivals_ns, entities, entity_count, windows, seed: options.seed })
+        let (rate, seed) = (options.rate, options.seed);
+        Ok(Self { arrivals_ns, entities, entity_count, windows, rate, seed })
     }
 
     /// The stream of recorded data: one record after the other, at these times in milliseconds
@@ -66,7 +69,12 @@ impl Stream {
         };
         let windows = windows(&arrivals_ns, options.windows);
         let entities = vec![0; arrivals_ns.len()];
-        Ok(Self { arrivals_ns, entities, entity_count: 1, windows, seed: options.seed })
+        let recorded_s = arrivals_ns.last().map_or(0.0, |last| *last as f64 / 1e9);
+        let rate = match times_ms.is_some() && recorded_s > 0.0 {
+            true => count as f64 / recorded_s,
+            false => options.rate,
+        };
+        Ok(Self { arrivals_ns, entities, entity_count: 1, windows, rate, seed: options.seed })
     }
 
     /// Records.
@@ -82,6 +90,10 @@ impl Stream {
     /// The number of entities.
     pub fn entities(&self) -> u64 {
         self.entity_count
+    }
+
+    pub(super) fn rate(&self) -> f64 {
+        self.rate
     }
 
     pub(super) fn windows(&self) -> &[WindowOfStream] {
@@ -132,5 +144,15 @@ mod tests {
         assert_eq!(borders, [(0, 25), (25, 50), (50, 75), (75, 100)]);
         let records: Vec<_> = windows.into_iter().map(|window| window.records).collect();
         assert_eq!(records, [0..3, 3..3, 3..4, 4..6]);
+    }
+
+    /// The rate of recorded data is their own, not that of the options.
+    #[test]
+    fn recorded_times_have_their_rate() {
+        let options = RunOptions::default().with_records(101).with_windows(4);
+        let times: Vec<u64> = (0..101).map(|index| 1_700_000_000_000 + index * 500).collect();
+        let rate = |times| Stream::recorded(times, &options).expect("a stream").rate();
+        assert_eq!(rate(Some(times.as_slice())), 101.0 / 50.0);
+        assert_eq!(rate(None), 10_000.0);
     }
 }

@@ -13,7 +13,7 @@ for (let index = 0; index < 256; index++) {
 }
 const WIDE = { left: 168, top: 46, right: 150, bottom: 44, legend: 66 };
 // On a narrow page the map gets the space of long labels and of the totals at the right.
-const NARROW = { left: 100, top: 46, right: 64, bottom: 44, legend: 12 };
+const NARROW = { left: 100, top: 46, right: 74, bottom: 44, legend: 12 };
 let frame = WIDE;
 const state = { design: 0, metric: "writes", scale: "root", common: true, view: null, cell: null };
 const unpacked = new Map();
@@ -128,6 +128,7 @@ async function draw() {
   const context = canvas.getContext("2d");
   const view = state.view ?? { left: 0, right: design.columns, top: 0, bottom: design.rows };
   frame = box.width < 640 ? NARROW : WIDE;
+  byId("shares").hidden = frame === NARROW;
   const plot = {
     x: frame.left, y: frame.top,
     width: box.width - frame.left - frame.right, height: box.height - frame.top - frame.bottom,
