@@ -92,6 +92,8 @@ struct Last {
     info: Arc<RegionInfo>,
     load: RegionLoad,
     round: u64,
+    /// Reads of the console itself that the counters have not shown yet.
+    own_reads: u64,
 }
 
 /// The windows.
@@ -142,22 +144,27 @@ impl History {
         let mut loads = Vec::new();
         for status in regions {
             let name = status.region.encoded_name();
+            let mut own_reads = 0;
             let (info, before) = match self.last.get_mut(name) {
                 Some(last) => {
                     let before = std::mem::replace(&mut last.load, status.load);
                     last.round = self.round;
+                    if status.load.read_requests != before.read_requests {
+                        own_reads = std::mem::take(&mut last.own_reads);
+                    }
                     (Arc::clone(&last.info), before)
                 }
                 None => {
                     let info = Arc::new(status.region.clone());
                     let (load, round) = (status.load, self.round);
-                    let last = Last { info: Arc::clone(&info), load, round };
+                    let last = Last { info: Arc::clone(&info), load, round, own_reads };
                     self.last.insert(name.to_owned(), last);
                     // All requests of a new region happened in this window.
                     (info, RegionLoad::default())
                 }
             };
-            let load = Load::between(&before, &status.load);
+            let mut load = Load::between(&before, &status.load);
+            load.reads = load.reads.saturating_sub(own_reads);
             if !load.is_nothing() {
                 loads.push((info, load));
             }
@@ -184,6 +191,14 @@ impl History {
         if let Some(window) = self.windows.iter_mut().rfind(|window| window.start_ms == start_ms) {
             window.keys.extend(keys);
             window.keys.truncate(KEYS_MAX);
+        }
+    }
+
+    /// Leaves reads of the console itself out of the next window in which the counters of a region
+    /// show any.
+    pub(crate) fn leave_out(&mut self, region: &RegionInfo, reads: u64) {
+        if let Some(last) = self.last.get_mut(region.encoded_name()) {
+            last.own_reads += reads;
         }
     }
 
@@ -258,6 +273,26 @@ mod tests {
         assert_eq!((recent.len(), seconds), (1, 10.0));
         let name = status("a", 0).region.encoded_name().to_owned();
         assert_eq!(recent[name.as_str()].writes, 20);
+    }
+
+    /// The console reads rows to know their keys. Nobody else read the table.
+    #[test]
+    fn own_reads_are_no_load() {
+        let of = |reads| {
+            let status = status("a", 0);
+            let load = RegionLoad { read_requests: reads, ..status.load };
+            RegionStatus { load, ..status }
+        };
+        let mut history = History::default();
+        history.note(1_000, &[of(7)], None, vec![]);
+        history.leave_out(&of(0).region, 52);
+        // The region's server has not reported them yet.
+        history.note(6_000, &[of(7)], None, vec![]);
+        history.note(11_000, &[of(57)], None, vec![]);
+        history.note(16_000, &[of(60)], None, vec![]);
+        let reads: Vec<u64> = history.windows().map(|window| window.total().reads).collect();
+        assert_eq!(reads, [0, 0, 3]);
+        assert!(history.windows().nth(1).unwrap().loads.is_empty());
     }
 
     #[test]

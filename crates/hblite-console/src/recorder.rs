@@ -146,8 +146,10 @@ impl Shared {
     fn read_written_keys(&self, times_ms: (i64, i64), picks: &[Pick]) {
         for pick in picks {
             // A region in transition is left out.
-            if let Ok(keys) = written_keys::read(&self.source.connection, pick, times_ms) {
-                self.history.lock().add_keys(times_ms.0, keys);
+            if let Ok((keys, reads)) = written_keys::read(&self.source.connection, pick, times_ms) {
+                let mut history = self.history.lock();
+                history.add_keys(times_ms.0, keys);
+                history.leave_out(pick.region(), reads);
             }
             if *self.is_over.lock() {
                 return;

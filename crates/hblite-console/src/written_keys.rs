@@ -27,6 +27,8 @@ const KEYS_OF_PICK: usize = KEYS_MAX / PICKS_MAX;
 const WRITES_OF_KEY: usize = 4;
 /// The pause after a sample is this many times what the sample took.
 const PAUSE_FACTOR: u32 = 20;
+/// A fetch of a scan that finds no row counts as one read: up to the first and the last.
+const FETCHES_WITHOUT_ROWS: u64 = 2;
 /// Bytes of a row that are kept, as for the sample that a store takes.
 const ROW_MAX: usize = 64;
 /// The fractional part of the golden ratio: its multiples are spread evenly.
@@ -68,6 +70,12 @@ pub(crate) struct Pick {
     times: usize,
 }
 
+impl Pick {
+    pub(crate) fn region(&self) -> &RegionInfo {
+        &self.region
+    }
+}
+
 /// Picks regions of a window by their writes; `round` is the number of the sample.
 pub(crate) fn picks(loads: &[(Arc<RegionInfo>, Load)], round: u32) -> Vec<Pick> {
     let total: u64 = loads.iter().map(|(_, load)| load.writes).sum();
@@ -90,7 +98,8 @@ pub(crate) fn picks(loads: &[(Arc<RegionInfo>, Load)], round: u32) -> Vec<Pick> 
     picked
 }
 
-/// Reads keys of a picked region that were written between these times, in milliseconds.
+/// Reads keys of a picked region that were written between these times, in milliseconds; and how
+/// many reads the region's server counts for it.
 ///
 /// # Errors
 /// Those of the cluster.
@@ -98,7 +107,7 @@ pub(crate) fn read(
     connection: &Connection,
     pick: &Pick,
     (start_ms, end_ms): (i64, i64),
-) -> hblite::Result<Vec<KeyInWindow>> {
+) -> hblite::Result<(Vec<KeyInWindow>, u64)> {
     let keys_max = pick.times * KEYS_OF_PICK;
     let writes_max = keys_max * WRITES_OF_KEY;
     // The first part of the window: even if the server's clock is a little behind, it is over.
@@ -122,7 +131,8 @@ pub(crate) fn read(
         row: (*row).into(),
         is_write: true,
     };
-    Ok(selected(&order, keys_max).map(key).collect())
+    let reads = rows.len() as u64 + FETCHES_WITHOUT_ROWS;
+    Ok((selected(&order, keys_max).map(key).collect(), reads))
 }
 
 /// At most `count` of the items, one of each of `count` equal parts. Where in its part it is
@@ -194,12 +204,12 @@ mod tests {
         let rows = |keys: &[KeyInWindow]| -> Vec<String> {
             keys.iter().map(|key| String::from_utf8(key.row.to_vec()).unwrap()).collect()
         };
-        let keys = rows(&read(&connection, &of(10, 1), (1_000, 1_010)).unwrap());
+        let keys = rows(&read(&connection, &of(10, 1), (1_000, 1_010)).unwrap().0);
         assert_eq!(keys.len(), 10, "{keys:?}");
         assert_eq!(keys.iter().filter(|row| *row == "hot").count(), 5, "{keys:?}");
         assert!(keys.contains(&"row01001".to_owned()) && keys.contains(&"row01009".to_owned()));
         // 200 of the 5,000 writes are read, and 50 of those are the sample.
-        let keys = rows(&read(&connection, &of(5_000, 1), (1_000, 6_000)).unwrap());
+        let keys = rows(&read(&connection, &of(5_000, 1), (1_000, 6_000)).unwrap().0);
         assert_eq!(keys.len(), KEYS_OF_PICK, "{keys:?}");
         assert!(keys.iter().all(|row| row == "hot" || row.as_str() < "row01200"), "{keys:?}");
     }
