@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use hblite_hotspot::advise::{Advice, AdviceOptions, Sample, Wanted, advise};
 use hblite_hotspot::condition::FigureCondition;
-use hblite_hotspot::data::{Format, Table, TimeUnit};
+use hblite_hotspot::data::{Format, Records, Table, TimeUnit};
 use hblite_hotspot::report::{front_png, front_svg};
 use hblite_rowkey::Design;
 
@@ -18,8 +18,8 @@ use crate::transfer::place::{self, Missing};
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct AdviseArguments {
-    /// The current key, such as 'ts:timestamp|host:str|event:str' [default for recorded data: all
-    /// fields in order]
+    /// The current key, such as 'ts:timestamp|host:str|event:str' [default for recorded data:
+    /// --fields in the order of the data]
     #[arg(long, value_name = "DESIGN", required_unless_present = "keys")]
     key: Option<String>,
     /// File with a sample of keys in write order, one per line, as HBase's shell prints them; or
@@ -37,6 +37,11 @@ pub(crate) struct AdviseArguments {
         default_value = "./hblite-data"
     )]
     dir: String,
+    /// Fields of recorded data for the key, separated by commas [default: those that queries name,
+    /// and those that tell records apart]
+    #[arg(long, value_name = "FIELDS", value_delimiter = ',',
+        conflicts_with_all = ["table", "key"])]
+    fields: Option<Vec<String>>,
     /// Unit of times that are numbers: s, ms, us or ns [default: by their magnitude]
     #[arg(long, value_name = "UNIT", conflicts_with = "table")]
     time_unit: Option<TimeUnit>,
@@ -114,7 +119,7 @@ fn advice(arguments: &AdviseArguments) -> Result<Advice, String> {
         .map_err(|error| format!("{}: {error}", arguments.queries.display()))?;
     let sample = match (&arguments.keys, &arguments.table) {
         (Some(path), _) => match (Format::of_name(&path.to_string_lossy()), key) {
-            (Some(format), key) => recorded(path, format, key, arguments.time_unit)?,
+            (Some(format), key) => recorded(path, format, key, &wanted, arguments)?,
             (None, Some(key)) => Sample::parse(key, &read(path)?).map_err(text)?,
             (None, None) => return Err("a file of keys needs their design: --key".to_owned()),
         },
@@ -141,29 +146,68 @@ fn recorded(
     path: &Path,
     format: Format,
     key: Option<Design>,
-    unit: Option<TimeUnit>,
+    wanted: &Wanted,
+    arguments: &AdviseArguments,
 ) -> Result<Sample, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let file = fs::File::open(path).map_err(|error| wrong(&error))?;
     let table = Table::read(file, format).map_err(|error| wrong(&error))?;
     let designs: Vec<Design> = key.into_iter().collect();
-    let records = table.typed(&designs, None, unit).map_err(|error| wrong(&error))?;
+    let records =
+        table.typed(&designs, None, arguments.time_unit).map_err(|error| wrong(&error))?;
     records.notes.iter().for_each(|note| tell(&format!("{note}\n")));
-    let Some(key) = designs.into_iter().next() else {
-        let key = table.plain_design(&records).map_err(|error| wrong(&error))?;
-        return Sample::of_records(key, &records.rows).map_err(|error| error.to_string());
+    let (key, places) = match designs.into_iter().next() {
+        Some(key) => {
+            let names = key.fields().iter().map(|field| field.name.as_str());
+            let places = places(&records, &names.collect::<Vec<_>>())?;
+            (key, places)
+        }
+        None => {
+            let places = match &arguments.fields {
+                Some(names) => places(&records, names)?,
+                None => chosen(&records, wanted),
+            };
+            let key = table.plain_design(&records, &places).map_err(|error| wrong(&error))?;
+            (key, places)
+        }
     };
-    // The values of the key's fields, in order.
-    let names: Vec<&str> = records.fields.iter().map(|field| field.name.as_str()).collect();
-    let places: Vec<usize> = key
-        .fields()
-        .iter()
-        .filter_map(|field| names.iter().position(|name| *name == field.name))
-        .collect();
     let rows: Vec<_> = records
         .rows
         .iter()
         .map(|row| places.iter().map(|place| row[*place].clone()).collect())
         .collect();
     Sample::of_records(key, &rows).map_err(|error| error.to_string())
+}
+
+/// The positions of fields.
+fn places(records: &Records, names: &[impl AsRef<str>]) -> Result<Vec<usize>, String> {
+    let place = |name: &str| records.fields.iter().position(|field| field.name == name);
+    let all = || records.fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>();
+    let names = names.iter().map(|name| name.as_ref().trim());
+    let found = names.map(|name| {
+        place(name).ok_or_else(|| format!("no field {name}; the fields are {}", all().join(", ")))
+    });
+    found.collect()
+}
+
+/// The fields for the key, and a note on the others.
+fn chosen(records: &Records, wanted: &Wanted) -> Vec<usize> {
+    let fields = records.key_fields(&wanted.fields());
+    let names = |places: &[usize]| {
+        let names = places.iter().map(|place| records.fields[*place].name.as_str());
+        names.collect::<Vec<_>>().join(", ")
+    };
+    if !fields.left_out.is_empty() {
+        let (chosen, left_out) = (names(&fields.chosen), names(&fields.left_out));
+        tell(&format!("keys have {chosen}, and not {left_out}: --fields chooses others\n"));
+    }
+    if fields.repeated > 0 {
+        tell(&format!(
+            "{} of {} records have the same key as another and would replace it: add a field \
+             that differs\n",
+            fields.repeated,
+            records.rows.len()
+        ));
+    }
+    fields.chosen
 }

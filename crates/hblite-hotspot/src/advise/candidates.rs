@@ -1,6 +1,7 @@
 //! The search space: every order of the fields, with every encoding and every prefix.
 //!
-//! - reorder: all orders of up to four fields; fields that no query names come last, or first
+//! - reorder: all orders of up to four fields; of more, those of the fields that queries name, and
+//!   the others last
 //! - reverse: the first text, and every text whose end a query knows; times of
 //!   which a query asks for the newest; the bits of a first number that grows
 //! - widen: texts before other fields padded to the length of the longest, without a delimiter
@@ -18,7 +19,7 @@ use super::wanted::{Known, Wanted, WantedQuery};
 
 /// Characters of the MD5 digest before hashed keys: enough for the maximum number of regions.
 const HASH_CHARACTERS: u8 = 5;
-/// More fields than this are tried only in the orders that queries suggest.
+/// Of more fields than this, only some orders are tried.
 const PERMUTED_MAX: usize = 4;
 
 /// All candidates, including the current design.
@@ -65,18 +66,15 @@ fn orders(sample: &Sample, wanted: &Wanted) -> Vec<Vec<usize>> {
             orders.push(order);
         }
     };
-    if all.len() <= PERMUTED_MAX {
-        let (named, other): (Vec<usize>, Vec<usize>) = all.iter().partition(|i| is_named(i));
-        for order in permutations(&named) {
-            add([order.as_slice(), &other].concat());
-            // Without a query to serve it, a field can still spread the writes.
-            for first in &other {
-                let rest = other.iter().filter(|index| *index != first);
-                add([first].into_iter().chain(&order).chain(rest).copied().collect());
-            }
-        }
+    let (named, other): (Vec<usize>, Vec<usize>) = all.iter().partition(|i| is_named(i));
+    if named.len() <= PERMUTED_MAX {
+        permutations(&named).iter().for_each(|order| add([order.as_slice(), &other].concat()));
     } else {
         wanted.queries.iter().for_each(|query| add(suggested(sample, query)));
+    }
+    // Without a query to serve it, a field can still spread the writes.
+    if all.len() <= PERMUTED_MAX {
+        permutations(&all).into_iter().for_each(add);
     }
     orders
 }

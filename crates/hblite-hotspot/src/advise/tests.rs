@@ -257,3 +257,33 @@ fn the_share_of_a_divided_entity_is_that_of_all_writes() {
     );
     assert!(text.contains("; the hottest region has "), "{text}");
 }
+
+/// The order of the parts in the current key changes nothing about the other designs.
+#[test]
+fn the_front_does_not_depend_on_the_order_of_the_current_key() {
+    // One host is hot: only an event behind it divides it without a salt.
+    let value = |name: &str, index: u64| -> Value<'static> {
+        let random = crate::mix::mixed(index);
+        let host = if random.is_multiple_of(2) { 7 } else { (random >> 8) % 300 };
+        match name {
+            "host" => format!("host{host:04}").into(),
+            "event" => format!("event{:02}", (random >> 32) % 40).into(),
+            _ => (1_500_000_000_000 + index).into(),
+        }
+    };
+    let wanted = Wanted::parse("host = ? and ts in 5 %").expect("queries");
+    let options = AdviceOptions { regions: 8, ..AdviceOptions::default() };
+    let front = |key: &str| {
+        let design = Design::parse(key).expect("a key");
+        let fields: Vec<&str> = design.fields().iter().map(|field| &*field.name).collect();
+        let record = |index| fields.iter().map(|name| value(name, index)).collect::<Vec<_>>();
+        let records: Vec<_> = (0..2_000).map(record).collect();
+        let sample = Sample::of_records(design.clone(), &records).expect("a sample");
+        let advice = advise(&sample, &wanted, &options).expect("advice");
+        let front = advice.front();
+        front.iter().map(|tradeoff| tradeoff.score.design.to_string()).collect::<Vec<_>>()
+    };
+    let first = front("ts:timestamp|host:str|event:str");
+    assert_eq!(first, front("host:str|event:str|ts:timestamp"));
+    assert_eq!(first, front("event:str|ts:timestamp|host:str"));
+}

@@ -76,6 +76,15 @@ impl Wanted {
         Ok(Self { queries })
     }
 
+    /// The names of all fields that queries name.
+    pub fn fields(&self) -> Vec<&str> {
+        let names = self.queries.iter().flat_map(|query| {
+            let asked = query.asks.iter().map(|(name, _)| name.as_str());
+            asked.chain(query.newest_by.as_deref())
+        });
+        names.collect()
+    }
+
     pub(crate) fn check(&self, sample: &Sample) -> Result<(), NoAdvice> {
         let fields = sample.design().fields();
         for query in &self.queries {

@@ -4,6 +4,7 @@
 //! Fields are text at first. The type of a field (number, time or text) is decided once for all
 //! designs: by the designs that use it, or by its values if none does.
 
+mod identify;
 mod parquet;
 mod read;
 mod unit;
@@ -13,6 +14,7 @@ use std::fmt;
 
 use hblite_rowkey::{Design, Encoding, End, Field, Number, Part, Text, Turn, Value};
 
+pub use identify::KeyFields;
 pub use read::{Format, ReadError};
 pub use unit::TimeUnit;
 pub use value::{parse_time, parse_value};
@@ -231,11 +233,11 @@ impl Table {
         Encoding::TEXT
     }
 
-    /// The design that has all fields in the order of the data: for a sample.
+    /// The design that has these fields in the order of the data: for a sample.
     ///
     /// # Errors
     /// [`BadRecords`] if the fields have no usable names.
-    pub fn plain_design(&self, records: &Records) -> Result<Design, BadRecords> {
+    pub fn plain_design(&self, records: &Records, places: &[usize]) -> Result<Design, BadRecords> {
         let has_zero = |place: usize| {
             let mut values = records.rows.iter().filter_map(|row| row[place].as_bytes());
             values.any(|bytes| bytes.contains(&0))
@@ -248,7 +250,7 @@ impl Table {
             }
             _ => field.clone(),
         };
-        let fields = records.fields.iter().enumerate();
+        let fields = places.iter().map(|place| (*place, &records.fields[*place]));
         let parts = fields.map(|field| Part::Field(ended(field))).collect();
         Design::new(parts).map_err(|error| BadRecords(error.to_string()))
     }
@@ -284,7 +286,7 @@ mod tests {
         let error = table.typed(&[unknown], None, None).expect_err("unknown").to_string();
         assert!(error.contains("no field car; the fields are when, phone, n"), "{error}");
         assert_eq!(
-            table.plain_design(&records).expect("a design").to_string(),
+            table.plain_design(&records, &[0, 1, 2]).expect("a design").to_string(),
             "when:timestamp|phone:str|n:u64"
         );
     }

@@ -30,7 +30,8 @@ impl OwnData {
         wanted: Option<Wanted>,
     ) -> Result<Self, BadStudy> {
         let bad = |error: &dyn std::fmt::Display| BadStudy(error.to_string());
-        let design = table.plain_design(&records).map_err(|error| bad(&error))?;
+        let all: Vec<usize> = (0..records.fields.len()).collect();
+        let design = table.plain_design(&records, &all).map_err(|error| bad(&error))?;
         let sample = Sample::of_records(design, &records.rows).map_err(|error| bad(&error))?;
         if let Some(wanted) = &wanted {
             wanted.check(&sample).map_err(|error| bad(&error))?;
