@@ -128,7 +128,7 @@ pub(crate) fn clock(arguments: &ClockArguments) -> ExitCode {
 }
 
 /// Milliseconds of a duration such as `1d`.
-fn millis_of(text: &str) -> Option<i64> {
+pub(crate) fn millis_of(text: &str) -> Option<i64> {
     let units = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
     let stripped = |(unit, millis)| Some((text.strip_suffix(unit)?, millis));
     let (number, unit) = units.into_iter().find_map(stripped).unwrap_or((text, 1));

@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(recent[name.as_str()].writes, 20);
     }
 
-    /// The console reads rows to know their keys. Nobody else read the table.
+    /// The console reads rows to know their keys. Clients did not.
     #[test]
     fn own_reads_are_no_load() {
         let of = |reads| {

@@ -205,6 +205,20 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
+/// A time in a suitable unit.
+pub(crate) fn duration(nanos: f64) -> String {
+    let (scaled, unit) = match nanos {
+        n if n < 1e3 => (n, "ns"),
+        n if n < 1e6 => (n / 1e3, "µs"),
+        n if n < 1e9 => (n / 1e6, "ms"),
+        n if n < 120e9 => (n / 1e9, "s"),
+        n if n < 7200e9 => (n / 60e9, "min"),
+        n if n < 172_800e9 => (n / 3600e9, "h"),
+        n => (n / 86_400e9, "d"),
+    };
+    format!("{} {unit}", short(scaled))
+}
+
 /// Like [`hblite_model::counted`], for a mean.
 pub(crate) fn counted(value: f64, noun: &str) -> String {
     let ending = if value == 1.0 { "" } else { "s" };

@@ -54,6 +54,9 @@ pub(crate) struct AdviseArguments {
     /// Rows that the table will have
     #[arg(long, default_value_t = 1_000_000)]
     rows: u64,
+    /// Time in which these rows are written, such as 12h or 30d [default: at the sample's rate]
+    #[arg(long, value_name = "DURATION", value_parser = period)]
+    period: Option<u64>,
     /// Weight of even writes relative to cheap reads, 0 to 1
     #[arg(long, default_value_t = 0.5)]
     write_weight: f64,
@@ -98,6 +101,11 @@ pub(crate) fn run(arguments: &AdviseArguments) -> ExitCode {
     }
 }
 
+fn period(text: &str) -> Result<u64, String> {
+    let millis = crate::state::millis_of(text).and_then(|millis| u64::try_from(millis).ok());
+    millis.ok_or_else(|| format!("{text:?} is not a duration such as 90s, 12h or 30d"))
+}
+
 fn draw(advice: &Advice, path: &Path) -> Result<(), String> {
     let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let bytes = match path.extension().and_then(|extension| extension.to_str()) {
@@ -134,6 +142,7 @@ fn advice(arguments: &AdviseArguments) -> Result<Advice, String> {
     let options = AdviceOptions::default()
         .with_regions(arguments.regions)
         .with_rows(arguments.rows)
+        .with_period_ms(arguments.period)
         .with_write_weight(arguments.write_weight)
         .with_table(arguments.name.clone())
         .with_scans_max(arguments.scans_max)

@@ -1,6 +1,7 @@
 //! Predicts the next period of a workload.
 //!
-//! A field grows if its values keep rising in write order: a time, a counter, a number in text. The
+//! A field grows if its values keep rising in write order: a time, a counter, a number in text, or
+//! in steps, such as a day. The
 //! next period has the records of the sample with these fields advanced by the length of the
 //! sample. All other fields are distributed as before.
 //!
@@ -11,6 +12,8 @@ use hblite_rowkey::{Design, Encoding, Part, Text, Turn, Value};
 
 /// The share of records that must exceed those a tenth of the sample earlier.
 const RISING: f64 = 0.95;
+/// The share of records that must differ from those before, of a number that rises in steps.
+const STEPS: f64 = 0.05;
 
 /// How a field changes from one period to the next.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +39,11 @@ pub(super) fn motion(records: &[Vec<Value<'static>>], index: usize) -> Motion {
     let lag = (records.len() / 10).max(1);
     let pairs = records.len().saturating_sub(lag);
     let rising = (0..pairs).filter(|&first| is_greater(value(first + lag), value(first))).count();
-    if pairs == 0 || (rising as f64) < RISING * pairs as f64 {
+    let different = (0..pairs).filter(|&first| value(first + lag) != value(first)).count();
+    let is_share = |of: usize, share: f64| rising as f64 >= share * of as f64;
+    let is_steady = is_share(pairs, RISING);
+    let is_stepwise = is_share(different, RISING) && is_share(pairs, STEPS);
+    if pairs == 0 || !(is_steady || is_stepwise) {
         return Motion::Still;
     }
     let values = || records.iter().map(|record| &record[index]);
@@ -54,7 +61,8 @@ pub(super) fn motion(records: &[Vec<Value<'static>>], index: usize) -> Motion {
             let first = lengths.next();
             Motion::Digits { by, is_padded: lengths.all(|length| Some(length) == first) }
         }
-        _ => Motion::Text,
+        _ if is_steady => Motion::Text,
+        _ => Motion::Still,
     }
 }
 
@@ -167,6 +175,17 @@ mod tests {
         assert_eq!(moved(&records[9][0], &by), Value::from("n1509"));
         let shuffled = column(|index| format!("n{}", crate::mix::mixed(index) % 900).into());
         assert_eq!(motion(&shuffled, 0), Motion::Still);
+    }
+
+    #[test]
+    fn days_grow_in_steps() {
+        let days = column(|index| (20_260_130 + index / 500).into());
+        assert_eq!(motion(&days, 0), Motion::Number(2));
+        let is_rare = |index| crate::mix::mixed(index).is_multiple_of(20);
+        let rare = column(|index| u64::from(is_rare(index)).into());
+        assert_eq!(motion(&rare, 0), Motion::Still);
+        let states = column(|index| if index < 500 { "old" } else { "young" }.into());
+        assert_eq!(motion(&states, 0), Motion::Still);
     }
 
     #[test]

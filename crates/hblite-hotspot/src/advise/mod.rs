@@ -48,6 +48,9 @@ pub struct AdviceOptions {
     pub regions: usize,
     /// Rows that the table will have; the sample represents them.
     pub rows: u64,
+    /// The time in which these rows are written, in milliseconds; `None` for the time that they
+    /// take at the rate of the sample.
+    pub period_ms: Option<u64>,
     /// The weight of evenly spread writes relative to cheap reads, 0 to 1.
     pub write_weight: f64,
     /// Windows that the sample is divided into, in its original order.
@@ -76,6 +79,7 @@ impl Default for AdviceOptions {
         Self {
             regions: 16,
             rows: 1_000_000,
+            period_ms: None,
             write_weight: 0.5,
             windows: 20,
             table: "t".to_owned(),
@@ -89,12 +93,24 @@ impl Default for AdviceOptions {
 setters! { AdviceOptions:
     with_regions sets regions: usize;
     with_rows sets rows: u64;
+    with_period_ms sets period_ms: impl Into<Option<u64>>;
     with_write_weight sets write_weight: f64;
     with_windows sets windows: usize;
     with_table sets table: impl Into<String>;
     with_scans_max sets scans_max: impl Into<Option<u64>>;
     with_key_bytes_max sets key_bytes_max: impl Into<Option<u64>>;
     with_seed sets seed: u64;
+}
+
+impl AdviceOptions {
+    /// How many times longer than the sample the rows are written.
+    fn periods(&self, sample: &Sample) -> f64 {
+        let periods = match (self.period_ms, sample.period_ms()) {
+            (Some(rows), Some(sample)) => rows as f64 / sample as f64,
+            _ => self.rows as f64 / sample.count() as f64,
+        };
+        periods.max(1.0)
+    }
 }
 
 /// Why there is no advice.
@@ -152,6 +168,7 @@ pub fn advise(
         ((1..=10_000).contains(&options.regions), "--regions is 1 to 10000"),
         ((0.0..=1.0).contains(&options.write_weight), "--write-weight is 0 to 1"),
         (options.rows > 0, "--rows is at least 1"),
+        (options.period_ms != Some(0), "--period is at least 1 ms"),
     ];
     if let Some((_, rule)) = rules.iter().find(|(holds, _)| !holds) {
         return Err(NoAdvice((*rule).to_owned()));
@@ -173,6 +190,7 @@ pub fn advise(
         present,
         options: options.clone(),
         candidates: count,
+        sampled: (sample.count(), sample.period_ms()),
     })
 }
 

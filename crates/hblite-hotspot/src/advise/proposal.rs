@@ -25,6 +25,8 @@ pub struct Advice {
     pub(super) options: AdviceOptions,
     /// Designs that were tried.
     pub(super) candidates: usize,
+    /// Records that the sample was taken from, and their time in milliseconds.
+    pub(super) sampled: (u64, Option<u64>),
 }
 
 impl Advice {
@@ -206,6 +208,7 @@ impl Advice {
                 counted(cost.regions, "region")
             )?;
         }
+        self.period(f)?;
         if regions < self.options.regions {
             writeln!(
                 f,
@@ -214,6 +217,21 @@ impl Advice {
             )?;
         }
         Ok(())
+    }
+
+    /// What time the rows of the table are taken to be.
+    fn period(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (records, Some(millis)) = self.sampled else { return Ok(()) };
+        let duration = |millis: f64| crate::condition::duration(millis * 1e6);
+        let rows = self.options.rows;
+        write!(f, "  period: {records} records in {}; {rows} rows ", duration(millis as f64))?;
+        match self.options.period_ms {
+            Some(own) => writeln!(f, "in {}", duration(own as f64)),
+            None => {
+                let millis = millis as f64 * (rows as f64 / records as f64).max(1.0);
+                writeln!(f, "at this rate in {}", duration(millis))
+            }
+        }
     }
 
     /// Names the hottest entity of the workload, and what helps.

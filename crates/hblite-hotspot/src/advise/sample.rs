@@ -1,7 +1,7 @@
 //! A sample of keys, in write order, as field values.
 
 use hblite::{Connection, Scan};
-use hblite_rowkey::{Design, Encoding, Part, Turn, Value};
+use hblite_rowkey::{Design, Encoding, Number, Part, Turn, Value};
 
 use super::NoAdvice;
 use super::growth::{Motion, motion, moved};
@@ -18,6 +18,8 @@ const COUNTER_DIGITS: usize = 4;
 pub struct Sample {
     design: Design,
     records: Vec<Vec<Value<'static>>>,
+    /// Records that it was taken from, without gaps.
+    count: u64,
     motions: Vec<Motion>,
     /// Least and greatest number of each field.
     extents: Vec<(i128, i128)>,
@@ -50,7 +52,7 @@ impl Sample {
             Ok(values.into_iter().map(Value::into_owned).collect())
         };
         let records = selection(keys.len(), KEYS_MAX).map(decode).collect::<Result<_, _>>()?;
-        Ok(Self::of(design, records))
+        Ok(Self::of(design, records, keys.len() as u64))
     }
 
     /// A sample of records, in write order, with the values of the design's fields. Of many
@@ -65,12 +67,13 @@ impl Sample {
             design.encode_into(&records[index], 0, &mut key)?;
             Ok(records[index].clone())
         };
+        let count = records.len() as u64;
         let records =
             selection(records.len(), KEYS_MAX).map(checked).collect::<Result<_, NoAdvice>>()?;
-        Ok(Self::of(design, records))
+        Ok(Self::of(design, records, count))
     }
 
-    fn of(design: Design, records: Vec<Vec<Value<'static>>>) -> Self {
+    fn of(design: Design, records: Vec<Vec<Value<'static>>>, count: u64) -> Self {
         let fields = 0..design.fields().len();
         let motions = fields.clone().map(|index| motion(&records, index)).collect();
         let extent = |index: usize| {
@@ -80,13 +83,31 @@ impl Sample {
             })
         };
         let extents = fields.map(extent).collect();
-        Self { design, records, motions, extents }
+        Self { design, records, count, motions, extents }
     }
 
     /// A smaller sample, for the first search.
     pub(super) fn thinned(&self, count: usize) -> Self {
         let records = selection(self.records.len(), count).map(|index| self.records[index].clone());
-        Self::of(self.design.clone(), records.collect())
+        Self::of(self.design.clone(), records.collect(), self.count)
+    }
+
+    /// Records that the sample was taken from.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The time from the first to the last of these records in milliseconds: the extent of the
+    /// first field that is a time and grows.
+    pub(super) fn period_ms(&self) -> Option<u64> {
+        let is_time = |encoding: Encoding| {
+            matches!(encoding, Encoding::Number(Number::Timestamp | Number::ReverseTimestamp))
+        };
+        let fields = self.design.fields();
+        let mut fields = fields.iter().zip(&self.motions).zip(&self.extents);
+        let ((_, _), (least, most)) = fields
+            .find(|((field, motion), _)| is_time(field.encoding) && **motion != Motion::Still)?;
+        u64::try_from(most - least).ok().filter(|millis| *millis > 0)
     }
 
     /// The records of the next period: fields that grow have advanced.
@@ -173,7 +194,8 @@ impl Sample {
             }
         }
         rows.sort();
-        Self::new(design, rows.into_iter().map(|(_, key)| key).collect())
+        let sample = Self::new(design, rows.into_iter().map(|(_, key)| key).collect())?;
+        Ok(Self { count: seen, ..sample })
     }
 
     /// The current design of the keys.

@@ -229,7 +229,7 @@ impl<'t> Trial<'t> {
     /// Of the values that a query knows exactly, the share that occur again in the sample (its
     /// *coverage*, after Good and Turing) is the share that will keep getting rows.
     fn rows_per_key(&self, wanted: &WantedQuery, plan: &Plan) -> f64 {
-        let scale = self.options.rows as f64 / self.sample.records().len() as f64;
+        let records = self.sample.records().len() as f64;
         let is_used = |name: &str| !plan.checks.iter().any(|check| check.field == name);
         let mut fields: Vec<usize> = wanted
             .asks
@@ -237,6 +237,15 @@ impl<'t> Trial<'t> {
             .filter(|(name, known)| *known == Known::Value && is_used(name))
             .filter_map(|(name, _)| self.sample.design().field_index(name).ok())
             .collect();
+        // What grows does not return: more rows have more days, not more rows of a day.
+        let is_of_time = |(name, known): &(String, Known)| {
+            matches!(known, Known::Value | Known::Begins(_)) && self.sample.is_growing(name)
+        };
+        let periods = match wanted.asks.iter().any(|ask| is_of_time(ask) && is_used(&ask.0)) {
+            true => self.options.periods(self.sample),
+            false => 1.0,
+        };
+        let scale = self.options.rows as f64 / records / periods;
         fields.sort_unstable();
         if fields.is_empty() {
             return scale;

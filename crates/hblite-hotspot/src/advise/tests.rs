@@ -287,3 +287,36 @@ fn the_front_does_not_depend_on_the_order_of_the_current_key() {
     assert_eq!(first, front("host:str|event:str|ts:timestamp"));
     assert_eq!(first, front("event:str|ts:timestamp|host:str"));
 }
+
+/// A table of more rows has more days, not longer ones.
+#[test]
+fn a_day_has_the_rows_of_a_day() {
+    let design = Design::parse("day:u32|sensor:str|ts:timestamp").expect("a key");
+    let record = |index: u64| -> Vec<Value<'static>> {
+        let (day, millis) = (index / 2_000, 1_769_817_600_000 + index * 43_200);
+        let sensor = format!("sensor{:03}", crate::mix::mixed(index) % 200);
+        vec![(20_260_131 + day).into(), sensor.into(), millis.into()]
+    };
+    let records: Vec<_> = (0..4_000).map(record).collect();
+    let sample = Sample::of_records(design, &records).expect("a sample");
+    let rows = |queries: &str, options: &AdviceOptions| {
+        let wanted = Wanted::parse(queries).expect("queries");
+        let advice = advise(&sample, &wanted, options).expect("advice");
+        (advice.present().expect("a candidate").queries[0].rows.round(), advice.to_string())
+    };
+    let options = AdviceOptions::default().with_rows(1_000_000);
+    let (read, text) = rows("day = ?", &options);
+    assert_eq!(read, 2_000.0, "{text}");
+    let period = "period: 4000 records in 48 h; 1000000 rows at this rate in 500 d";
+    assert!(text.contains(period), "{text}");
+    // Written in a hundred days, they are five times as many a day.
+    let hundred = options.clone().with_period_ms(100 * 86_400_000);
+    let (read, text) = rows("day = ?", &hundred);
+    assert!((read / 10_000.0 - 1.0).abs() < 0.01, "{read}: {text}");
+    assert!(text.contains("1000000 rows in 100 d"), "{text}");
+    let (read, text) = rows("day = ? and sensor = ?", &options);
+    assert!((5.0..20.0).contains(&read), "{read}: {text}");
+    // Sensors return.
+    let (read, text) = rows("sensor = ?", &options);
+    assert_eq!(read, 1_000_000.0, "{text}");
+}

@@ -67,7 +67,8 @@ impl Records {
         let mean = texts().map(str::len).sum::<usize>() / count;
         let with_spaces = texts().filter(|text| text.contains(' ')).count();
         let is_long = mean > LONG.0 || (mean > LONG.1 && 2 * with_spaces > count);
-        !is_long && !(texts().all(is_fraction) && texts().any(|text| text.contains('.')))
+        let is_amount = texts().all(is_fraction) && texts().any(|text| text.contains('.'));
+        !is_long && !is_amount
     }
 }
 

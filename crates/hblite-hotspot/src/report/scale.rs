@@ -1,5 +1,7 @@
 //! Axes and colours: round ticks, readable numbers, and a map from requests to brightness.
 
+pub(super) use crate::condition::duration;
+
 /// How counts become brightness.
 ///
 /// The square root makes cold regions visible next to hot ones and keeps their order. The colours
@@ -55,19 +57,6 @@ pub(super) fn number(value: f64) -> String {
         _ => (value, ""),
     };
     format!("{}{unit}", crate::condition::short(scaled))
-}
-
-/// A time in a suitable unit.
-pub(super) fn duration(nanos: f64) -> String {
-    let (scaled, unit) = match nanos {
-        n if n < 1e3 => (n, "ns"),
-        n if n < 1e6 => (n / 1e3, "µs"),
-        n if n < 1e9 => (n / 1e6, "ms"),
-        n if n < 120e9 => (n / 1e9, "s"),
-        n if n < 7200e9 => (n / 60e9, "min"),
-        n => (n / 3600e9, "h"),
-    };
-    format!("{} {unit}", crate::condition::short(scaled))
 }
 
 /// Milliseconds since 1970 as a date and time in UTC; `None` beyond the year 9999.
