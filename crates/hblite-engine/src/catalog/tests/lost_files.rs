@@ -465,7 +465,7 @@ fn snapshots_are_named_in_the_row_of_a_region() {
     };
     for name_of_snapshot in ["s", "another"] {
         let engine = open(&fs).unwrap();
-        assert_eq!(engine.catalog().region_infos(&table), [created.clone()]);
+        assert_eq!(engine.catalog().region_infos(&table), std::slice::from_ref(&created));
         take_and_delete(&engine, name_of_snapshot);
         engine.close().unwrap();
     }
