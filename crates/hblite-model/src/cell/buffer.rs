@@ -245,6 +245,11 @@ impl<'a> Iterator for CellBufferIter<'a> {
         self.spans.next().map(|span| span.resolve(self.bytes))
     }
 
+    /// In one step: the cells of a batch's last write are as near as those of its first.
+    fn nth(&mut self, n: usize) -> Option<CellRef<'a>> {
+        self.spans.nth(n).map(|span| span.resolve(self.bytes))
+    }
+
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.spans.size_hint()
     }
@@ -283,6 +288,8 @@ mod tests {
         let cells: Vec<_> = buffer.iter().collect();
         assert_eq!((cells[0].timestamp(), cells[0].value()), (5, b"v1".as_slice()));
         assert_eq!((cells[1].sequence_id(), cells[1].tags()), (9, b"\0\x02\x08x".as_slice()));
+        assert_eq!(buffer.iter().skip(1).map(|cell| cell.sequence_id()).collect::<Vec<_>>(), [9]);
+        assert!(buffer.iter().nth(2).is_none());
         buffer.retain(|index, _| index == 1);
         assert_eq!(buffer.get(0).map(|cell| cell.qualifier().to_vec()), Some(b"q2".to_vec()));
         buffer.truncate(0);
