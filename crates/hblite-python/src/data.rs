@@ -34,11 +34,21 @@ pub(crate) fn bytes_of<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [u8]
 }
 
 /// A family, and after a colon a qualifier.
-pub(crate) fn parse_column(column: &[u8]) -> (&[u8], Option<&[u8]>) {
+fn parse_column(column: &[u8]) -> (&[u8], Option<&[u8]>) {
     match column.iter().position(|byte| *byte == b':') {
         Some(colon) => (&column[..colon], Some(&column[colon + 1..])),
         None => (column, None),
     }
+}
+
+/// A column with a qualifier.
+pub(crate) fn whole_column(column: &[u8]) -> PyResult<(&[u8], &[u8])> {
+    let (family, qualifier) = parse_column(column);
+    let qualifier = qualifier.ok_or_else(|| {
+        let column = String::from_utf8_lossy(column);
+        PyValueError::new_err(format!("a column is family:qualifier, and {column} has no colon"))
+    })?;
+    Ok((family, qualifier))
 }
 
 /// Calls `visit` with each column of a row's data, a mapping of columns to `V`.
@@ -48,12 +58,7 @@ pub(crate) fn for_each_column<'py>(
 ) -> PyResult<()> {
     for (column, value) in data {
         let column = bytes_of(&column)?;
-        let (family, qualifier) = parse_column(&column);
-        let Some(qualifier) = qualifier else {
-            let column = String::from_utf8_lossy(&column);
-            let message = format!("a column is family:qualifier, and {column} has no colon");
-            return Err(PyValueError::new_err(message));
-        };
+        let (family, qualifier) = whole_column(&column)?;
         visit(family, qualifier, &value)?;
     }
     Ok(())
@@ -79,7 +84,7 @@ pub(crate) fn for_each_name(
 }
 
 /// What gets and scans have in common, as Python's keyword arguments.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Reading {
     /// Families and columns in the order given: in HBase, the last one of a family decides.
     names: Vec<(Vec<u8>, Option<Vec<u8>>)>,

@@ -7,9 +7,9 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::batch::Batch;
 use crate::call::{Owned, wait};
-use crate::data::{Reading, Shape, bytes_of, row_dict};
+use crate::data::{Reading, Shape, bytes_of, row_dict, whole_column};
 use crate::scanner::Scanner;
-use crate::writes::{delete_of, put_of, whole_column};
+use crate::writes::{delete_of, put_of};
 
 /// A table. `db["users"]` makes one, without asking whether it exists.
 ///
@@ -119,10 +119,10 @@ impl Table {
         filter: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let table = self.table.get(py)?;
+        let reading = Reading::new(py, columns, versions, time_range, filter)?;
         let mut gets = Vec::new();
         for row in rows.try_iter()? {
-            let reading = Reading::new(py, columns, versions, time_range, filter)?;
-            gets.push(reading.get(Get::new(bytes_of(&row?)?)));
+            gets.push(reading.clone().get(Get::new(bytes_of(&row?)?)));
         }
         let shape = Shape::new(versions, timestamps);
         let rows = wait(py, || table.get_all(&gets))?;

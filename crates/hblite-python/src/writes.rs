@@ -7,17 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::data::{bytes_of, durability_of, for_each_column, for_each_name, parse_column, seconds};
-
-/// A column with a qualifier.
-pub(crate) fn whole_column(column: &[u8]) -> PyResult<(&[u8], &[u8])> {
-    let (family, qualifier) = parse_column(column);
-    let qualifier = qualifier.ok_or_else(|| {
-        let column = String::from_utf8_lossy(column);
-        PyValueError::new_err(format!("a column is family:qualifier, and {column} has no colon"))
-    })?;
-    Ok((family, qualifier))
-}
+use crate::data::{bytes_of, durability_of, for_each_column, for_each_name, seconds};
 
 /// A put of these columns.
 pub(crate) fn put_of(

@@ -245,7 +245,7 @@ impl<'a> Iterator for CellBufferIter<'a> {
         self.spans.next().map(|span| span.resolve(self.bytes))
     }
 
-    /// In one step: the cells of a batch's last write are as near as those of its first.
+    /// In constant time: each write of a batch skips to its own cells.
     fn nth(&mut self, n: usize) -> Option<CellRef<'a>> {
         self.spans.nth(n).map(|span| span.resolve(self.bytes))
     }

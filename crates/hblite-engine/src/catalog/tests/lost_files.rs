@@ -457,16 +457,14 @@ fn snapshots_are_named_in_the_row_of_a_region() {
     meta.mutate(&put).unwrap();
     engine.abandon();
     drop(engine);
-    let take_and_delete = |engine: &Arc<Engine>, name_of_snapshot| {
-        let procedures = engine.procedures();
-        procedures.snapshot(name_of_snapshot, &name("t"), &SnapshotOptions::default()).unwrap();
-        procedures.snapshot("gone", &name("t"), &SnapshotOptions::default()).unwrap();
-        procedures.delete_snapshot("gone").unwrap();
-    };
-    for name_of_snapshot in ["s", "another"] {
+    for snapshot in ["s", "another"] {
         let engine = open(&fs).unwrap();
         assert_eq!(engine.catalog().region_infos(&table), std::slice::from_ref(&created));
-        take_and_delete(&engine, name_of_snapshot);
+        let procedures = engine.procedures();
+        for taken in [snapshot, "gone"] {
+            procedures.snapshot(taken, &name("t"), &SnapshotOptions::default()).unwrap();
+        }
+        procedures.delete_snapshot("gone").unwrap();
         engine.close().unwrap();
     }
     let layout = Layout::new(Path::new(DIR));
