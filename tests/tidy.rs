@@ -6,7 +6,7 @@
 //! `tidy/structure.rs` has the rules about crates, async code, clocks, tests and heads of files,
 //! `tidy/cycles.rs` the one about modules, `tidy/programs.rs` the one about test programs,
 //! `tidy/differences.rs` the one about answers that suites skip. The other modules check
-//! dependencies, features, the walkthrough and the planted bugs.
+//! dependencies, features, the paths of operations and the planted bugs.
 
 #[path = "tidy/cycles.rs"]
 mod cycles;
@@ -14,12 +14,12 @@ mod dependencies;
 #[path = "tidy/differences.rs"]
 mod differences;
 mod features;
+mod paths;
 mod planted_bugs;
 #[path = "tidy/programs.rs"]
 mod programs;
 #[path = "tidy/structure.rs"]
 mod structure;
-mod walkthrough;
 
 use std::fs;
 use std::path::{Path, PathBuf};
