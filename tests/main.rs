@@ -32,7 +32,6 @@ mod removed_directory;
 mod snapshot_transfer;
 mod snapshots;
 mod splits;
-mod store_before_marker;
 mod store_fixtures;
 mod symbolic_links;
 mod testkit;

@@ -1,5 +1,5 @@
 //! Directories that a version of hblite wrote, and that every later version must open with all
-//! data. `store-before-marker`, which is older, has a test of its own.
+//! data.
 //!
 //! ```text
 //! fixtures/<version>/cells.txt     every cell of every table, and of a clone of every snapshot

@@ -6,15 +6,15 @@
 //! | only what systems put there ([`is_of_system`]) | free |
 //! | only the remains of an interrupted creation | free |
 //! | `hbase.version`, `hbase.id` and a valid `hblite.store` with the same id | a store |
-//! | `hbase.version`, `hbase.id`, `LOCK`, and hblite's log or hbase:namespace | an unmarked store |
+//! | the first two, `LOCK`, and hblite's log or hbase:namespace: for a salvage | an unmarked store |
 //! | `hbase.version`, `hbase.id`, `MasterData` or `oldWALs`: if tolerated | an unmarked store |
 //! | anything else | refused |
 //!
 //! A creation writes `LOCK`, the three files above, and empty directories, and syncs none of them:
 //! a power cut may leave any of them, with a part of the content or zeros. Only a new version,
 //! at first under a temporary name, is written before the marker is durable: see
-//! [`super::RootFiles::begin_use`]. An unmarked store is one from before the marker; it gets one at
-//! its next open.
+//! [`super::RootFiles::begin_use`]. An unmarked store has lost its marker, or is HBase's; it gets one
+//! at its next open.
 //!
 //! A store that was not closed and has no log is refused: see [`super::Marker`].
 //!
@@ -62,7 +62,7 @@ pub(crate) enum Place {
     Free(Option<StoreId>),
     /// A store.
     Store(Marker),
-    /// A store that was written before stores had a marker.
+    /// A store without its marker: a salvage accepts it, or HBase wrote it.
     Unmarked(StoreId),
 }
 
@@ -130,9 +130,9 @@ pub(crate) fn recognize(
     let look = Look { fs, layout, entries: &entries, adopts_hbase: tolerance.hbase };
     let place = match layout.read_marker(fs) {
         Ok(RootFile::Whole(marker)) => look.with_marker(marker, salvage),
-        Ok(RootFile::Missing | RootFile::Unfinished) => look.without_marker(),
+        Ok(RootFile::Missing | RootFile::Unfinished) => look.without_marker(salvage),
         Err(error) if salvage && error.kind() == hblite_model::ErrorKind::Corrupt => {
-            look.without_marker().map_err(|_| error)
+            look.without_marker(salvage).map_err(|_| error)
         }
         Err(error) => Err(error),
     }?;
@@ -234,7 +234,7 @@ impl Look<'_> {
         if is_missing { Err(self.refused()) } else { Ok(Place::Store(marker)) }
     }
 
-    fn without_marker(&self) -> Result<Place> {
+    fn without_marker(&self, salvage: bool) -> Result<Place> {
         if self.is_left_of_creation()? {
             return Ok(Place::Free(self.layout.read_id(self.fs)?.whole()));
         }
@@ -242,14 +242,15 @@ impl Look<'_> {
         if !self.has(ID_FILE, false) || !self.has(VERSION_FILE, false) {
             return Err(self.refused());
         }
-        let is_old = self.has(LOCK_FILE, false)
+        let is_salvaged = salvage
+            && self.has(LOCK_FILE, false)
             && self.layout.read_version(self.fs)?.whole().is_some()
             && (self.has_log()? || self.has_namespace_region()?);
         let is_hbase = self.adopts_hbase
             && self.is_hbase()
             && self.layout.read_version(self.fs)?.whole().is_some();
         match self.layout.read_id(self.fs)?.whole() {
-            Some(id) if is_old || is_hbase => Ok(Place::Unmarked(id)),
+            Some(id) if is_salvaged || is_hbase => Ok(Place::Unmarked(id)),
             _ => Err(self.refused()),
         }
     }

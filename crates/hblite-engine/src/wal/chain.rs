@@ -1,8 +1,7 @@
 //! Finds the segments of the log among the files of a directory. See [`super::replay`].
 //!
 //! The log's head names the newest segment, each segment its predecessor, back to the oldest that
-//! is needed. Number and salt must match the file, and the store must be the one that is opened. A
-//! log of version 1 has no head; there the newest file is the newest segment.
+//! is needed. Number and salt must match the file, and the store must be the one that is opened.
 //!
 //! A file outside this chain is a leftover if it can be one: a segment that was no longer needed
 //! when its removal was interrupted, or one whose first record was never written. Anything else is
@@ -15,12 +14,12 @@ use std::{io, iter};
 use hblite_env::Env;
 use hblite_model::{Error, Exception, Result};
 
-use super::entry::{self, Mark, Payload, Place};
+use super::entry::{self, Mark, Payload};
 use super::head::{Head, HeadState, head_path};
 use super::reader::{SegmentReader, Step};
 use super::report::{ReplayOptions, Salvaged};
 use super::segment::{
-    HEADER_SIZE, Lineage, LogPosition, SegmentHeader, is_unfinished, segment_number, segment_path,
+    HEADER_SIZE, LogPosition, SegmentHeader, is_unfinished, segment_number, segment_path,
 };
 use crate::layout::StoreId;
 
@@ -184,9 +183,7 @@ impl Finder<'_> {
         }
         let files: Vec<(u64, u64)> = self.files.iter().map(|(n, length)| (*n, *length)).collect();
         for (number, length) in files {
-            if let Ok(SegmentHeader { lineage: Some(_), .. }) = self.header(number)?
-                && length > HEADER_SIZE as u64
-            {
+            if length > HEADER_SIZE as u64 && self.header(number)?.is_ok() {
                 let path = head_path(self.dir);
                 if self.salvaged.iter().all(|salvaged| salvaged.file != path) {
                     let what = "the head of the log is missing: put it back".to_owned();
@@ -209,7 +206,7 @@ impl Finder<'_> {
                 Some(salt) => previous(&header).is_some_and(|link| link.salt == Some(salt)),
                 None => previous(&header).is_none(),
             };
-            if follows && length > header.size() {
+            if follows && length > HEADER_SIZE as u64 {
                 return Ok(true);
             }
             if follows {
@@ -281,12 +278,11 @@ impl Finder<'_> {
         Ok((segments, oldest_needed))
     }
 
-    /// Where to begin without a head: after a salvage or in a log of version 1.
+    /// Where to begin without a head: after a salvage.
     fn newest_with_records(&self) -> Result<Option<Link>> {
         for (number, length) in self.files.iter().rev() {
-            let is_new = |header: &SegmentHeader| header.lineage.is_some();
             let has_no_record = *length <= HEADER_SIZE as u64;
-            if has_no_record && self.header(*number)?.as_ref().is_ok_and(is_new) {
+            if has_no_record && self.header(*number)?.is_ok() {
                 continue;
             }
             return Ok(Some(Link { number: *number, salt: None, end: None }));
@@ -327,12 +323,11 @@ impl Finder<'_> {
             if header.previous_end.segment >= number || header.oldest_live > number {
                 return Err("the header is invalid".to_owned());
             }
-            match header.lineage {
-                Some(Lineage { store, .. }) if is_foreign(expected, store) => {
-                    Err(format!("the segment belongs to store {store}, not to {expected}"))
-                }
-                _ => Ok(header),
+            if is_foreign(expected, header.store) {
+                let store = header.store;
+                return Err(format!("the segment belongs to store {store}, not to {expected}"));
             }
+            Ok(header)
         }))
     }
 
@@ -363,31 +358,25 @@ impl Finder<'_> {
             Some(salt) => self.rebuild(link, salt, length)?,
             None => None,
         };
-        let lost = rebuilt.as_ref().map_or(length, |segment| segment.header.size());
+        let lost = if rebuilt.is_some() { HEADER_SIZE as u64 } else { length };
         self.damaged(path, lost, what)?;
         Ok(rebuilt)
     }
 
     /// A segment with records of this salt, whatever its header says.
     fn rebuild(&self, link: Link, salt: u32, length: u64) -> Result<Option<SegmentFile>> {
-        let lineage = Lineage { store: self.options.store, previous_salt: 0 };
-        let mut header = SegmentHeader {
+        let header = SegmentHeader {
             number: link.number,
             salt,
+            store: self.options.store,
             previous_end: LogPosition::default(),
+            previous_salt: 0,
             oldest_live: 0,
             created: 0,
-            lineage: None,
         };
         let path = segment_path(self.dir, link.number);
         let segment = SegmentFile { path, length, header, told_end: link.end };
         let content = segment.read(self.env)?;
-        // Version 1 had a shorter header.
-        let (at, rest) = (header.size(), content.get(header.size() as usize..));
-        let place = Place { salt, offset: at };
-        if rest.is_none_or(|rest| entry::valid_payload(rest, place).is_none()) {
-            header.lineage = Some(lineage);
-        }
         let mut reader = SegmentReader::new(&content, &header, link.end);
         let has_records = iter::from_fn(|| reader.next()).any(|s| matches!(s, Step::Record { .. }));
         Ok(has_records.then_some(SegmentFile { header, ..segment }))
@@ -405,9 +394,8 @@ impl Finder<'_> {
                 continue;
             }
             let what = match self.header(number)? {
-                // Version 1 has no head, so a torn tail leaves later segments behind.
-                Ok(header) if number < oldest_needed || header.lineage.is_none() => None,
-                Ok(header) if length <= header.size() => None,
+                Ok(_) if number < oldest_needed => None,
+                Ok(_) if length <= HEADER_SIZE as u64 => None,
                 Ok(_) => Some("the segment has records but does not belong to the log".to_owned()),
                 Err(_) if is_unfinished(&self.start(number)?) => None,
                 Err(what) => Some(what),
@@ -440,6 +428,6 @@ fn is_foreign(expected: StoreId, store: StoreId) -> bool {
 /// The segment before the one with this header.
 fn previous(header: &SegmentHeader) -> Option<Link> {
     let LogPosition { segment, offset } = header.previous_end;
-    let salt = header.lineage.map(|lineage| lineage.previous_salt);
+    let salt = Some(header.previous_salt);
     (segment > 0).then_some(Link { number: segment, salt, end: Some(offset) })
 }

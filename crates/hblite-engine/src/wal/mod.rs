@@ -23,9 +23,7 @@
 //!   mark   u8 2 │ u64 segment, u64 offset: synced so far │ u64 oldest segment still needed
 //! ```
 //!
-//! Version 1, which is still read, has neither the store nor the previous segment's salt, and 64
-//! bytes with a checksum of the first 60. The newest segment is named by the log's head (see
-//! `head.rs`).
+//! The newest segment is named by the log's head (see `head.rs`).
 //!
 //! All numbers are big-endian. The checksum of a record starts from
 //! `salt ^ low 32 bits of the record's offset ^ (length rotated left by 16)` instead of 0. A cell

@@ -248,8 +248,7 @@ impl Output {
         header: &SegmentHeader,
     ) -> Outcome<Box<dyn WritableFile>> {
         let fs = env.fs.as_ref();
-        let store = header.lineage.map(|lineage| lineage.store).unwrap_or_default();
-        let (newest, salt) = (header.number, header.salt);
+        let SegmentHeader { store, number: newest, salt, .. } = *header;
         let head = Head { store, newest, salt, state: HeadState::Running };
         let undone = |error| Failure::undone("create", path, &error);
         let unnamed = |error| Failure::new_name(path, &error);

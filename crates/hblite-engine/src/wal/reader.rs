@@ -7,7 +7,7 @@
 use super::entry::{
     Place, RECORD_HEADER_SIZE, is_start_of_record, plausible_payload, valid_payload,
 };
-use super::segment::{LogPosition, SegmentHeader};
+use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader};
 
 /// Disks and page caches lose whole sectors of this size.
 const SECTOR_SIZE: usize = 512;
@@ -65,8 +65,7 @@ impl<'a> SegmentReader<'a> {
         let search_budget = bytes.len().saturating_mul(SEARCH_FACTOR).max(1);
         let (number, salt) = (header.number, header.salt);
         // A file that ends within its header has no records, as the chain has checked.
-        let at = header.size() as usize;
-        Self { bytes, number, salt, at, told_end, search_budget }
+        Self { bytes, number, salt, at: HEADER_SIZE, told_end, search_budget }
     }
 
     /// The end of the last record or damage that was passed.

@@ -12,8 +12,7 @@
 //! | anything else | damage: an error with file and offset, or skipped and listed by salvage |
 //!
 //! In older segments everything is damage, because a segment is synced before its successor is
-//! created. Version 1 did not do that: there, lost pages before the newest segment are a torn tail
-//! too, unless a later mark calls them synced; so is any end without a valid record.
+//! created.
 //!
 //! The records after lost pages were not synced either (syncs happen in order), so a torn tail
 //! drops nothing that was promised to survive a power cut. The next segment's header says where the
@@ -36,7 +35,7 @@ use super::entry::{self, Payload, WalEntry};
 use super::head::{Head, HeadState};
 use super::reader::{Damage, SegmentReader, Step};
 use super::report::{ReplayOptions, Salvaged, TornTail, UnclosedLog};
-use super::segment::{LogPosition, SegmentHeader};
+use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader};
 use crate::layout::StoreId;
 
 /// What a replay found.
@@ -87,15 +86,6 @@ pub(super) struct FoundSegment {
     pub(super) closed: ClosedSegment,
     pub(super) salt: u32,
     pub(super) end: LogPosition,
-    /// Whether it is of version 1.
-    is_old: bool,
-    header_size: u64,
-}
-
-impl FoundSegment {
-    fn is_empty(&self) -> bool {
-        self.end.offset == self.header_size
-    }
 }
 
 /// What is needed to continue this log.
@@ -135,15 +125,6 @@ impl FoundLog {
     /// The salt of the segment in which the log ends.
     pub(super) fn end_salt(&self) -> u32 {
         self.segments.last().map_or(0, |segment| segment.salt)
-    }
-
-    /// Makes a log of version 1 end in a segment with records. The header of a segment without
-    /// records may not be durable (the process ended while creating it), so the next segment must
-    /// not build on it.
-    fn drop_empty_end(&mut self) {
-        while let Some(last) = self.segments.pop_if(|last| last.is_old && last.is_empty()) {
-            self.left_over.push(last.end.segment);
-        }
     }
 }
 
@@ -192,7 +173,6 @@ pub(super) fn replay_from(
         }
     }
     report.unclosed = replayer.unclosed(&report);
-    report.log.drop_empty_end();
     Ok(report)
 }
 
@@ -218,9 +198,7 @@ impl Replayer<'_> {
         sink: &mut dyn FnMut(WalEntry<'_>) -> Result<()>,
     ) -> Result<bool> {
         let segment = &self.segments[index];
-        if segment.header.lineage.is_some() {
-            report.log.synced = report.log.synced.max(segment.header.previous_end);
-        }
+        report.log.synced = report.log.synced.max(segment.header.previous_end);
         let content = segment.read(self.env)?;
         let mut reader = SegmentReader::new(&content, &segment.header, segment.told_end);
         let mut closed = ClosedSegment { number: segment.header.number, ..Default::default() };
@@ -261,9 +239,8 @@ impl Replayer<'_> {
         report.segments += 1;
         report.bytes += content.len() as u64;
         let SegmentHeader { number, salt, .. } = segment.header;
-        let (is_old, header_size) = (segment.header.lineage.is_none(), segment.header.size());
         let end = LogPosition { segment: number, offset };
-        report.log.segments.push(FoundSegment { closed, salt, end, is_old, header_size });
+        report.log.segments.push(FoundSegment { closed, salt, end });
         let Some(offset) = torn_at else {
             return Ok(false);
         };
@@ -302,9 +279,6 @@ impl Replayer<'_> {
     ) -> Result<bool> {
         let segment = &self.segments[index];
         let is_last = damage.is_last && !reader.is_end_told();
-        if is_last && segment.header.lineage.is_none() {
-            return Ok(true);
-        }
         let is_explained = damage.is_lost || is_last && damage.is_cut;
         if !is_explained {
             return Ok(false);
@@ -329,7 +303,7 @@ impl Replayer<'_> {
         Some(UnclosedLog {
             file: last.path.clone(),
             offset: report.log.end().offset,
-            synced_offset: if is_in_last { synced.offset } else { last.header.size() },
+            synced_offset: if is_in_last { synced.offset } else { HEADER_SIZE as u64 },
         })
     }
 
@@ -338,9 +312,7 @@ impl Replayer<'_> {
         let mut ahead = Ahead::default();
         ahead.look_at(rest);
         for segment in &self.segments[index + 1..] {
-            if segment.header.lineage.is_some() {
-                ahead.synced = ahead.synced.max(segment.header.previous_end);
-            }
+            ahead.synced = ahead.synced.max(segment.header.previous_end);
             let content = segment.read(self.env)?;
             ahead.look_at(SegmentReader::new(&content, &segment.header, segment.told_end));
         }

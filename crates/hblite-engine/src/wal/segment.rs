@@ -8,20 +8,16 @@ use crate::layout::StoreId;
 
 /// Bytes of the header at the start of each segment.
 pub(super) const HEADER_SIZE: usize = 96;
-/// Bytes of the header of version 1.
-const HEADER_SIZE_V1: usize = 64;
 /// The first bytes of each segment.
 const MAGIC: [u8; 8] = *b"hbliteWL";
 /// The version of the format, in the header.
 const VERSION: u32 = 2;
-/// The previous version, which is read but no longer written.
-const VERSION_1: u32 = 1;
 const NAME_PREFIX: &str = "hblite-wal.";
 /// Bytes of the header's checksum, over everything before it.
 const CHECKSUM_SIZE: usize = 4;
 
 // A header fits one sector, so a disk writes all of it or nothing.
-const _: () = assert!(HEADER_SIZE <= 512 && HEADER_SIZE_V1 < HEADER_SIZE);
+const _: () = assert!(HEADER_SIZE <= 512);
 
 /// A position in the log: segment number (from 1; 0 is before the log) and offset in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -47,16 +43,6 @@ pub(super) fn segment_number(name: &str) -> Option<u64> {
     ((1..=NUMBER_MAX).contains(&number) && format!("{number:010}") == digits).then_some(number)
 }
 
-/// What ties a segment to its store and to the segment before it; since version 2.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Lineage {
-    /// The store that the segment belongs to.
-    pub(super) store: StoreId,
-    /// The salt of the previous segment, which distinguishes it from every other one; 0 if there is
-    /// none.
-    pub(super) previous_salt: u32,
-}
-
 /// What the start of a segment says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SegmentHeader {
@@ -64,44 +50,35 @@ pub(super) struct SegmentHeader {
     pub(super) number: u64,
     /// Random; the start of the records' checksums.
     pub(super) salt: u32,
+    /// The store that the segment belongs to.
+    pub(super) store: StoreId,
     /// Where the log before this segment ends. What follows is not part of the log.
     pub(super) previous_end: LogPosition,
+    /// The salt of the previous segment, which distinguishes it from every other one; 0 if there is
+    /// none.
+    pub(super) previous_salt: u32,
     /// The oldest segment that was needed when this one began.
     pub(super) oldest_live: u64,
     /// Milliseconds since 1970-01-01 UTC.
     pub(super) created: i64,
-    /// `None` in a segment of version 1.
-    pub(super) lineage: Option<Lineage>,
 }
 
 impl SegmentHeader {
-    /// Offset of the first record.
-    pub(super) fn size(&self) -> u64 {
-        let size = if self.lineage.is_some() { HEADER_SIZE } else { HEADER_SIZE_V1 };
-        size as u64
-    }
-
-    /// The bytes of the header; version 1 if there is no lineage.
+    /// The bytes of the header.
     pub(super) fn encode(&self) -> Vec<u8> {
         assert!(self.previous_end.segment < self.number && self.oldest_live <= self.number);
         let mut bytes = Vec::with_capacity(HEADER_SIZE);
         bytes.extend_from_slice(&MAGIC);
-        let version = if self.lineage.is_some() { VERSION } else { VERSION_1 };
-        bytes.extend_from_slice(&version.to_be_bytes());
+        bytes.extend_from_slice(&VERSION.to_be_bytes());
         bytes.extend_from_slice(&self.salt.to_be_bytes());
         bytes.extend_from_slice(&self.number.to_be_bytes());
-        if let Some(lineage) = &self.lineage {
-            bytes.extend_from_slice(lineage.store.as_bytes());
-        }
+        bytes.extend_from_slice(self.store.as_bytes());
         bytes.extend_from_slice(&self.previous_end.segment.to_be_bytes());
         bytes.extend_from_slice(&self.previous_end.offset.to_be_bytes());
-        if let Some(lineage) = &self.lineage {
-            bytes.extend_from_slice(&lineage.previous_salt.to_be_bytes());
-        }
+        bytes.extend_from_slice(&self.previous_salt.to_be_bytes());
         bytes.extend_from_slice(&self.oldest_live.to_be_bytes());
         bytes.extend_from_slice(&self.created.to_be_bytes());
-        let size = if self.lineage.is_some() { HEADER_SIZE } else { HEADER_SIZE_V1 };
-        bytes.resize(size - CHECKSUM_SIZE, 0);
+        bytes.resize(HEADER_SIZE - CHECKSUM_SIZE, 0);
         let checksum = crc32fast::hash(&bytes);
         bytes.extend_from_slice(&checksum.to_be_bytes());
         bytes
@@ -114,15 +91,13 @@ impl SegmentHeader {
         }
         let mut fields = Fields { rest: file.get(MAGIC.len()..).unwrap_or_default() };
         let version = u32::from_be_bytes(fields.take());
-        let size = match version {
-            VERSION => HEADER_SIZE,
-            VERSION_1 => HEADER_SIZE_V1,
-            _ => return Err(format!("version {version} of the log format, expected {VERSION}")),
-        };
+        if version != VERSION {
+            return Err(format!("version {version} of the log format, expected {VERSION}"));
+        }
         let Some((header, stored)) =
-            file.get(..size).and_then(|header| header.split_last_chunk::<CHECKSUM_SIZE>())
+            file.get(..HEADER_SIZE).and_then(|header| header.split_last_chunk::<CHECKSUM_SIZE>())
         else {
-            return Err(format!("the file has {} bytes, and its header {size}", file.len()));
+            return Err(format!("the file has {} bytes, and its header {HEADER_SIZE}", file.len()));
         };
         let (stored, computed) = (u32::from_be_bytes(*stored), crc32fast::hash(header));
         if stored != computed {
@@ -132,14 +107,13 @@ impl SegmentHeader {
         }
         let salt = u32::from_be_bytes(fields.take());
         let number = u64::from_be_bytes(fields.take());
-        let store = (version == VERSION).then(|| StoreId::from_bytes(fields.take()));
+        let store = StoreId::from_bytes(fields.take());
         let segment = u64::from_be_bytes(fields.take());
         let previous_end = LogPosition { segment, offset: u64::from_be_bytes(fields.take()) };
-        let lineage =
-            store.map(|store| Lineage { store, previous_salt: u32::from_be_bytes(fields.take()) });
+        let previous_salt = u32::from_be_bytes(fields.take());
         let oldest_live = u64::from_be_bytes(fields.take());
         let created = i64::from_be_bytes(fields.take());
-        Ok(Self { number, salt, previous_end, oldest_live, created, lineage })
+        Ok(Self { number, salt, store, previous_end, previous_salt, oldest_live, created })
     }
 }
 
@@ -169,42 +143,35 @@ impl Fields<'_> {
 mod tests {
     use super::*;
 
-    fn headers() -> [SegmentHeader; 2] {
-        let store = StoreId::from_bytes(*b"0123456789abcdef");
-        let old = SegmentHeader {
-            number: 7,
-            salt: 0xdead_beef,
-            previous_end: LogPosition { segment: 6, offset: 99 },
-            oldest_live: 3,
-            created: -5,
-            lineage: None,
-        };
-        [old, SegmentHeader { lineage: Some(Lineage { store, previous_salt: 0xcafe }), ..old }]
-    }
+    const HEADER: SegmentHeader = SegmentHeader {
+        number: 7,
+        salt: 0xdead_beef,
+        store: StoreId::from_bytes(*b"0123456789abcdef"),
+        previous_end: LogPosition { segment: 6, offset: 99 },
+        previous_salt: 0xcafe,
+        oldest_live: 3,
+        created: -5,
+    };
 
     #[test]
     fn a_header_comes_back_and_any_flipped_byte_is_noticed() {
-        for header in headers() {
-            let bytes = header.encode();
-            assert_eq!(bytes.len() as u64, header.size());
-            assert_eq!(SegmentHeader::decode(&bytes), Ok(header));
-            for at in 0..bytes.len() {
-                let mut damaged = bytes.clone();
-                damaged[at] ^= 0x10;
-                assert!(SegmentHeader::decode(&damaged).is_err(), "byte {at}");
-                assert!(SegmentHeader::decode(&bytes[..at]).is_err(), "{at} bytes");
-            }
+        let bytes = HEADER.encode();
+        assert_eq!(bytes.len(), HEADER_SIZE);
+        assert_eq!(SegmentHeader::decode(&bytes), Ok(HEADER));
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x10;
+            assert!(SegmentHeader::decode(&damaged).is_err(), "byte {at}");
+            assert!(SegmentHeader::decode(&bytes[..at]).is_err(), "{at} bytes");
         }
     }
 
     #[test]
     fn a_file_is_unfinished_if_it_is_a_part_of_a_header_and_nothing_else() {
-        for header in headers() {
-            let bytes = header.encode();
-            assert!((0..bytes.len()).all(|length| is_unfinished(&bytes[..length])));
-            assert!(!is_unfinished(&bytes), "a complete header");
-            assert!(!is_unfinished(&[&bytes[..], b"x"].concat()), "records");
-        }
+        let bytes = HEADER.encode();
+        assert!((0..bytes.len()).all(|length| is_unfinished(&bytes[..length])));
+        assert!(!is_unfinished(&bytes), "a complete header");
+        assert!(!is_unfinished(&[&bytes[..], b"x"].concat()), "records");
         assert!(is_unfinished(&[0; HEADER_SIZE]) && !is_unfinished(&[0; HEADER_SIZE + 1]));
         assert!(!is_unfinished(b"hello") && !is_unfinished(b"hbliteXL"));
     }

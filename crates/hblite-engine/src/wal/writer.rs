@@ -14,7 +14,7 @@ use hblite_model::CellBuffer;
 
 use super::accounting::{Accounting, WalRegion};
 use super::entry::{self, EditOrigin, Mark, Place, RECORD_HEADER_SIZE};
-use super::segment::{HEADER_SIZE, Lineage, LogPosition, SegmentHeader};
+use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader};
 use crate::layout::StoreId;
 
 /// Each time a segment has grown by this much, it is synced in the background, so that little is
@@ -345,10 +345,11 @@ impl Tail {
             let header = SegmentHeader {
                 number: self.next_number,
                 salt: context.env.random.next_u64() as u32,
+                store: self.store,
                 previous_end,
+                previous_salt,
                 oldest_live: context.accounting.lock().oldest().unwrap_or(self.next_number),
                 created: context.env.clock.now_millis(),
-                lineage: Some(Lineage { store: self.store, previous_salt }),
             };
             let buffer_index = self.unwritten.bytes.len();
             self.unwritten.rolls.push(Roll { buffer_index, header });

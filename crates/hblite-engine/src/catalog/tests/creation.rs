@@ -1,5 +1,4 @@
-//! The first open of a directory, and the adoption of a store from before the marker, interrupted
-//! at every operation on the disk.
+//! The first open of a directory, interrupted at every operation on the disk.
 //!
 //! Whatever a kill or a power cut leaves must open, and keep its id once one file with the id is
 //! complete.
@@ -7,16 +6,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use hblite_env::{CrashFileSystem, FileSystem, StdFileSystem};
+use hblite_env::{CrashFileSystem, FileSystem};
 use hblite_model::{Durability, NamespaceDescriptor, Put, Result};
 
-use super::{DIR, has, name, open, rows, table};
+use super::{DIR, has, name, open, table};
 use crate::Engine;
 
 /// Power cuts tried after each operation; each decides at random about what was not synced.
 const SEEDS: u64 = 12;
-/// The same for a workload with many operations.
-const SEEDS_OF_LONG_WORKLOAD: u64 = 2;
 
 /// Interrupts `workload` after each of its operations, one at a time, on the disk from `disk`, and
 /// passes what is left to `verify`, with the result of the workload.
@@ -122,45 +119,4 @@ fn a_store_that_was_only_opened_and_closed_opens_after_any_cut() {
         let engine = open(left).unwrap_or_else(|error| panic!("{place}: {error}"));
         engine.close().unwrap();
     });
-}
-
-fn copy(from: &Path, fs: &CrashFileSystem, to: &Path) {
-    fs.create_dir_all(to).unwrap();
-    for entry in StdFileSystem.list_dir(from).unwrap() {
-        let (from, to) = (from.join(&entry.name), to.join(&entry.name));
-        if entry.is_dir {
-            copy(&from, fs, &to);
-        } else {
-            fs.create(&to).unwrap().write_all(&StdFileSystem.read(&from).unwrap()).unwrap();
-        }
-    }
-}
-
-#[test]
-fn a_store_from_before_the_marker_opens_after_any_cut() {
-    let fixtures =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/store-before-marker");
-    for (fixture, rows_of_t) in [("closed", &["a", "z"][..]), ("killed", &["a", "b", "z"])] {
-        let disk = || {
-            let fs = CrashFileSystem::new();
-            copy(&fixtures.join(fixture), &fs, Path::new(DIR));
-            fs.sync_everything();
-            fs
-        };
-        let id = open(&(Arc::new(disk()) as Arc<dyn FileSystem>)).unwrap().store_id();
-        let workload = |fs: Arc<dyn FileSystem>| {
-            let engine = open(&fs)?;
-            let done = put_durably(&engine, "t", "new").and_then(|()| engine.close());
-            engine.abandon();
-            done
-        };
-        cut_everywhere(SEEDS_OF_LONG_WORKLOAD, disk, workload, |left, is_done, place| {
-            let engine = open(left).unwrap_or_else(|error| panic!("{fixture}, {place}: {error}"));
-            assert_eq!(engine.store_id(), id, "{fixture}, {place}");
-            let found = rows(&engine, "t").unwrap();
-            let old: Vec<_> = found.iter().filter(|row| *row != "new").collect();
-            assert_eq!(old, rows_of_t, "{fixture}, {place}");
-            assert!(!is_done || old.len() < found.len(), "{fixture}, {place}");
-        });
-    }
 }

@@ -153,19 +153,21 @@ fn damaged_files_of_a_store_are_named_and_salvage_does_without_one() {
 }
 
 #[test]
-fn a_store_from_before_the_marker_is_known_by_its_log_or_its_catalog() {
+fn salvage_knows_a_store_without_its_marker_by_its_log_or_its_catalog() {
     let log = "WALs/hblite-wal.0000000003";
     let namespace = "data/hbase/namespace/9775a09eb0d68f02f5c27657285bdd03/.regioninfo";
     for evidence in [log, namespace] {
         let (fs, id) = store();
         with_table(&fs);
         remove(&fs, "hblite.store");
+        assert!(look_with(&fs, true).is_err());
         write(&fs, evidence, b"");
-        assert_eq!(look(&fs).unwrap(), Place::Unmarked(id));
+        assert!(refusal(&fs).contains("lacks hblite.store"), "{}", refusal(&fs));
+        assert_eq!(look_with(&fs, true).unwrap(), Place::Unmarked(id));
         for required in ["LOCK", "hbase.version", "hbase.id"] {
             let content = fs.read(&Path::new(DIR).join(required)).unwrap();
             remove(&fs, required);
-            refusal(&fs);
+            assert!(look_with(&fs, true).is_err(), "{required}");
             write(&fs, required, &content);
         }
     }

@@ -2,11 +2,10 @@
 //!
 //! `ahead`: zeros that are written ahead of the records change nothing of what is read.
 //! `format`: every byte of damage is detected, every cut leaves a prefix. `damage`: whatever
-//! happens to a file of a log of several segments is detected. `version_1`: older logs are read.
-//! `full_disk`: a write that fails is undone, and writes continue when there is space. `crash`:
-//! what each durability promises is there after a kill and a power cut. `lifecycle`: segments,
-//! accounting, failures and threads. `hold`: the log up to one moment, for a copy. `place`: a log
-//! whose directory is gone.
+//! happens to a file of a log of several segments is detected. `full_disk`: a write that
+//! fails is undone, and writes continue when there is space. `crash`: what each durability promises
+//! is there after a kill and a power cut. `lifecycle`: segments, accounting, failures and threads.
+//! `hold`: the log up to one moment, for a copy. `place`: a log whose directory is gone.
 
 mod ahead;
 mod crash;
@@ -16,7 +15,6 @@ mod full_disk;
 mod hold;
 mod lifecycle;
 mod place;
-mod version_1;
 
 use std::path::Path;
 use std::sync::Arc;
