@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use hblite_engine::{TableHandle, TableScanner};
 use hblite_model::{
     Action, ActionResult, BackupReport, BulkLoadOptions, BulkLoadReport, CellRef, CheckAndMutate,
     CheckAndMutateResult, ClusterServers, ColumnFamilyDescriptor, CompactRequest, CompactionState,
@@ -34,14 +35,12 @@ use hblite_model::{
 };
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
-use crate::embedded_scanner::EmbeddedScanner;
-
 /// An engine as a [`Connection`](crate::Connection) sees it.
 ///
 /// Errors carry HBase's exception class and message, whichever engine they come from.
 #[allow(missing_docs, reason = "each method is the one of the same name in Connection or Admin")]
 pub trait Backend: Any + Debug + Send + Sync {
-    fn table(self: Arc<Self>, name: TableName) -> Arc<dyn TableBackend>;
+    fn table(self: Arc<Self>, name: TableName) -> BackendTable;
     fn now_millis(&self) -> i64;
     fn dir(&self) -> Option<&Path>;
     fn close(&self) -> Result<()>;
@@ -138,6 +137,25 @@ pub trait TableBackend: Debug + Send + Sync {
     fn batch(&self, actions: &[Action]) -> Result<Vec<Result<ActionResult>>>;
 }
 
+/// A table of a backend.
+///
+/// The embedded engine's has a variant of its own: it is called directly.
+#[derive(Debug, Clone)]
+pub struct BackendTable(pub(crate) AnyTable);
+
+#[derive(Debug, Clone)]
+pub(crate) enum AnyTable {
+    Embedded(TableHandle),
+    Other(Arc<dyn TableBackend>),
+}
+
+impl BackendTable {
+    /// The table of a backend.
+    pub fn new(table: Arc<dyn TableBackend>) -> Self {
+        Self(AnyTable::Other(table))
+    }
+}
+
 /// When a [`BufferedMutator`](crate::BufferedMutator) sends its writes, unless its caller says
 /// otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,7 +202,7 @@ pub struct Rows(Scanner);
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a scan is moved once, and its cells are hot")]
 enum Scanner {
-    Embedded(EmbeddedScanner),
+    Embedded(TableScanner),
     Other(Box<dyn ScannerBackend>),
 }
 
@@ -206,13 +224,13 @@ impl Rows {
         Self(Scanner::Other(scanner))
     }
 
-    pub(crate) fn embedded(scanner: EmbeddedScanner) -> Self {
+    pub(crate) fn embedded(scanner: TableScanner) -> Self {
         Self(Scanner::Embedded(scanner))
     }
 
     pub(crate) fn next_row(&mut self, row: &mut RowResult) -> Result<bool> {
         match &mut self.0 {
-            Scanner::Embedded(scanner) => scanner.now()?.next_row(row),
+            Scanner::Embedded(scanner) => scanner.next_row(row),
             Scanner::Other(scanner) => scanner.next_row(row),
         }
     }
@@ -223,14 +241,14 @@ impl Rows {
         limit: Duration,
     ) -> Result<ScanStep> {
         match &mut self.0 {
-            Scanner::Embedded(scanner) => scanner.now()?.next_row_within(row, limit),
+            Scanner::Embedded(scanner) => scanner.next_row_within(row, limit),
             Scanner::Other(scanner) => scanner.next_row_within(row, limit),
         }
     }
 
     pub(crate) fn for_each_cell(&mut self, mut visit: impl FnMut(&CellRef<'_>)) -> Result<()> {
         match &mut self.0 {
-            Scanner::Embedded(scanner) => scanner.now()?.for_each_cell(visit),
+            Scanner::Embedded(scanner) => scanner.for_each_cell(visit),
             Scanner::Other(scanner) => scanner.for_each_cell(&mut |cell| {
                 visit(cell);
                 ControlFlow::Continue(())
@@ -243,7 +261,7 @@ impl Rows {
         mut visit: impl FnMut(&CellRef<'_>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>> {
         let scanner = match &mut self.0 {
-            Scanner::Embedded(scanner) => return scanner.now()?.try_for_each_cell(visit),
+            Scanner::Embedded(scanner) => return scanner.try_for_each_cell(visit),
             Scanner::Other(scanner) => scanner,
         };
         let mut end = ControlFlow::Continue(());

@@ -3,26 +3,23 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_engine::{TableHandle, Timeline};
+use hblite_engine::Timeline;
 use hblite_env::Clock;
-use hblite_env::sync::RwLock;
 use hblite_model::{
-    Action, ActionResult, BackupReport, BulkLoadOptions, BulkLoadReport, CheckAndMutate,
-    CheckAndMutateResult, ClusterServers, ColumnFamilyDescriptor, CompactRequest, CompactionKind,
-    CompactionState, Durability, Error, Exception, FailSafeSnapshot, FlushRequest, Get, MasterWork,
-    MergeKind, Mutation, NamespaceDescriptor, Nonce, RegionInfo, RegionLocation, Result,
-    RowMutations, RowResult, Scan, ScrubStatus, ServerWork, SplitPoints, StoreStatus, Switch,
-    SystemTables, TableDescriptor, TableName, TableState,
+    BackupReport, BulkLoadOptions, BulkLoadReport, ClusterServers, ColumnFamilyDescriptor,
+    CompactRequest, CompactionKind, CompactionState, Error, Exception, FailSafeSnapshot,
+    FlushRequest, MasterWork, MergeKind, NamespaceDescriptor, RegionInfo, RegionLocation, Result,
+    ScrubStatus, ServerWork, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor,
+    TableName, TableState,
 };
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
-use crate::backend::{Backend, Rows, TableBackend, WriteBuffer};
-use crate::embedded_scanner::EmbeddedScanner;
+use crate::backend::{AnyTable, Backend, BackendTable};
 
 /// A store that this process has open.
 impl Backend for Timeline {
-    fn table(self: Arc<Self>, name: TableName) -> Arc<dyn TableBackend> {
-        Arc::new(EmbeddedTable::new(self, name))
+    fn table(self: Arc<Self>, name: TableName) -> BackendTable {
+        BackendTable(AnyTable::Embedded(Self::table(&self, name)))
     }
 
     fn now_millis(&self) -> i64 {
@@ -255,129 +252,5 @@ impl Backend for Timeline {
 
     fn backup(&self, to: &Path) -> Result<BackupReport> {
         self.engine().procedures().backup(to)
-    }
-}
-
-/// A table of the store, whichever engine serves the store.
-///
-/// Invariant: an operation uses a single engine. Until the first rewind, finding it costs a
-/// comparison.
-#[derive(Debug)]
-struct EmbeddedTable {
-    timeline: Arc<Timeline>,
-    generation: u64,
-    first: TableHandle,
-    /// After a rewind: the table in the latest generation used so far.
-    latest: RwLock<Option<(u64, TableHandle)>>,
-}
-
-impl EmbeddedTable {
-    fn new(timeline: Arc<Timeline>, name: TableName) -> Self {
-        let (generation, engine) = timeline.present();
-        let first = engine.table(name);
-        Self { timeline, generation, first, latest: RwLock::default() }
-    }
-
-    /// Runs `work` on the current table.
-    #[inline]
-    fn now<T>(&self, work: impl FnOnce(&TableHandle) -> T) -> T {
-        if self.timeline.generation() == self.generation {
-            return work(&self.first);
-        }
-        work(&self.rewound().1)
-    }
-
-    /// The table in the current generation, and the number of that generation.
-    #[cold]
-    fn rewound(&self) -> (u64, TableHandle) {
-        let generation = self.timeline.generation();
-        if let Some((latest, handle)) = self.latest.read().as_ref()
-            && *latest == generation
-        {
-            return (generation, handle.clone());
-        }
-        let (generation, engine) = self.timeline.present();
-        let handle = engine.table(self.first.name().clone());
-        *self.latest.write() = Some((generation, handle.clone()));
-        (generation, handle)
-    }
-}
-
-impl TableBackend for EmbeddedTable {
-    fn name(&self) -> &TableName {
-        self.first.name()
-    }
-
-    fn descriptor(&self) -> Result<TableDescriptor> {
-        self.now(|table| table.descriptor())
-    }
-
-    fn regions(&self) -> Result<Vec<RegionInfo>> {
-        self.now(|table| table.regions())
-    }
-
-    fn get(&self, get: &Get) -> Result<RowResult> {
-        self.now(|table| table.get(get))
-    }
-
-    fn exists(&self, get: &Get) -> Result<bool> {
-        self.now(|table| table.exists(get))
-    }
-
-    fn scan(&self, scan: &Scan) -> Result<Rows> {
-        let generation = self.timeline.generation();
-        let (generation, scanner) = match generation == self.generation {
-            true => (generation, self.first.scan(scan)?),
-            false => {
-                let (generation, table) = self.rewound();
-                (generation, table.scan(scan)?)
-            }
-        };
-        let timeline = Arc::clone(&self.timeline);
-        Ok(Rows::embedded(EmbeddedScanner::new(scanner, timeline, generation)))
-    }
-
-    fn mutate(&self, mutation: &Mutation) -> Result<()> {
-        self.now(|table| table.mutate(mutation))
-    }
-
-    fn mutate_all(&self, mutations: &[&Mutation]) -> Result<()> {
-        self.now(|table| table.mutate_all(mutations))
-    }
-
-    fn read_modify_write(&self, mutation: &Mutation, nonce: Option<Nonce>) -> Result<RowResult> {
-        self.now(|table| table.read_modify_write(mutation, nonce))
-    }
-
-    fn increment_column(
-        &self,
-        row: &[u8],
-        family: &[u8],
-        qualifier: &[u8],
-        amount: i64,
-    ) -> Result<i64> {
-        self.now(|table| {
-            table.increment_column(row, family, qualifier, amount, Durability::UseDefault)
-        })
-    }
-
-    fn mutate_row(&self, mutations: &RowMutations, nonce: Option<Nonce>) -> Result<RowResult> {
-        self.now(|table| table.mutate_row(mutations, nonce))
-    }
-
-    fn check_and_mutate(
-        &self,
-        check: &CheckAndMutate,
-        nonce: Option<Nonce>,
-    ) -> Result<CheckAndMutateResult> {
-        self.now(|table| table.check_and_mutate(check, nonce))
-    }
-
-    fn write_buffer(&self) -> WriteBuffer {
-        WriteBuffer::default()
-    }
-
-    fn batch(&self, actions: &[Action]) -> Result<Vec<Result<ActionResult>>> {
-        self.now(|table| table.batch(actions))
     }
 }

@@ -60,7 +60,6 @@ mod checkpoints;
 mod cluster;
 mod connection;
 mod embedded;
-mod embedded_scanner;
 mod options;
 mod result_scanner;
 mod snapshot;

@@ -1,14 +1,12 @@
 //! Reads and writes rows.
 
-use std::sync::Arc;
-
 use hblite_model::{
     Action, ActionResult, Append, CheckAndMutate, CheckAndMutateResult, Delete, Get, Increment,
     Mutation, Nonce, Put, RegionInfo, Result, RowMutations, RowResult, Scan, TableDescriptor,
     TableName,
 };
 
-use crate::backend::TableBackend;
+use crate::backend::{AnyTable, BackendTable, Rows, WriteBuffer};
 use crate::buffered_mutator::BufferedMutator;
 use crate::result_scanner::ResultScanner;
 
@@ -20,27 +18,37 @@ use crate::result_scanner::ResultScanner;
 /// is full; try again) and `Closed`. The errors carry HBase's exception class and message.
 #[derive(Debug, Clone)]
 pub struct Table {
-    handle: Arc<dyn TableBackend>,
+    table: BackendTable,
+}
+
+/// Calls the backend's table.
+macro_rules! call {
+    ($table:expr, $method:ident($($argument:expr),*)) => {
+        match &$table.table.0 {
+            AnyTable::Embedded(table) => table.$method($($argument),*),
+            AnyTable::Other(table) => table.$method($($argument),*),
+        }
+    };
 }
 
 impl Table {
-    pub(crate) fn new(handle: Arc<dyn TableBackend>) -> Self {
-        Self { handle }
+    pub(crate) fn new(table: BackendTable) -> Self {
+        Self { table }
     }
 
     /// The name.
     pub fn name(&self) -> &TableName {
-        self.handle.name()
+        call!(self, name())
     }
 
     /// The settings of the table and its families.
     pub fn descriptor(&self) -> Result<TableDescriptor> {
-        self.handle.descriptor()
+        call!(self, descriptor())
     }
 
     /// The regions in order of their start keys.
     pub fn regions(&self) -> Result<Vec<RegionInfo>> {
-        self.handle.regions()
+        call!(self, regions())
     }
 
     /// Reads one row. For a missing row, the result is empty.
@@ -58,7 +66,7 @@ impl Table {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn get(&self, get: &Get) -> Result<RowResult> {
-        self.handle.get(get)
+        call!(self, get(get))
     }
 
     /// Reads many rows; the results are in the order of the gets.
@@ -86,14 +94,18 @@ impl Table {
     /// Whether a get finds anything. Reads only the first cell, unless its filter evaluates whole
     /// rows.
     pub fn exists(&self, get: &Get) -> Result<bool> {
-        self.handle.exists(get)
+        call!(self, exists(get))
     }
 
     /// Reads rows in order.
     ///
     /// The scanner sees each region as it was when the scan reached it.
     pub fn scan(&self, scan: &Scan) -> Result<ResultScanner> {
-        Ok(ResultScanner::new(self.handle.scan(scan)?))
+        let rows = match &self.table.0 {
+            AnyTable::Embedded(table) => Rows::embedded(table.scan(scan)?),
+            AnyTable::Other(table) => table.scan(scan)?,
+        };
+        Ok(ResultScanner::new(rows))
     }
 
     /// Writes cells to one row: all or none.
@@ -103,35 +115,35 @@ impl Table {
     /// version with the same timestamp. Newer versions, delete markers and times to live decide
     /// whether reads return it.
     pub fn put(&self, put: &Put) -> Result<()> {
-        self.handle.mutate(put.as_mutation())
+        call!(self, mutate(put.as_mutation()))
     }
 
     /// Writes many rows with one log entry per region. Each put is applied completely or not at
     /// all; after an error, some may have been applied.
     pub fn put_all(&self, puts: &[Put]) -> Result<()> {
-        self.handle.mutate_all(&as_mutations(puts))
+        call!(self, mutate_all(&as_mutations(puts)))
     }
 
     /// Deletes versions, columns, families or the row by writing markers. Markers also hide cells
     /// that are put later with a timestamp that they cover.
     pub fn delete(&self, delete: &Delete) -> Result<()> {
-        self.handle.mutate(delete.as_mutation())
+        call!(self, mutate(delete.as_mutation()))
     }
 
     /// Deletes from many rows, like [`Table::put_all`].
     pub fn delete_all(&self, deletes: &[Delete]) -> Result<()> {
-        self.handle.mutate_all(&as_mutations(deletes))
+        call!(self, mutate_all(&as_mutations(deletes)))
     }
 
     /// Writes to many rows, like [`Table::put_all`]. Increments and appends are applied one by one,
     /// after the puts and deletes.
     pub fn mutate_all(&self, mutations: &[Mutation]) -> Result<()> {
-        self.handle.mutate_all(&as_mutations(mutations))
+        call!(self, mutate_all(&as_mutations(mutations)))
     }
 
     /// Adds to counters of one row, all or none, and returns their new values.
     pub fn increment(&self, increment: &Increment) -> Result<RowResult> {
-        self.handle.read_modify_write(increment.as_mutation(), None)
+        call!(self, read_modify_write(increment.as_mutation(), None))
     }
 
     /// Adds to one counter and returns its new value.
@@ -142,18 +154,18 @@ impl Table {
         qualifier: impl AsRef<[u8]>,
         amount: i64,
     ) -> Result<i64> {
-        self.handle.increment_column(row.as_ref(), family.as_ref(), qualifier.as_ref(), amount)
+        call!(self, increment_column(row.as_ref(), family.as_ref(), qualifier.as_ref(), amount))
     }
 
     /// Appends to values of one row, all or none, and returns the new values.
     pub fn append(&self, append: &Append) -> Result<RowResult> {
-        self.handle.read_modify_write(append.as_mutation(), None)
+        call!(self, read_modify_write(append.as_mutation(), None))
     }
 
     /// Applies several writes to one row, all or none. Returns the results of the increments and
     /// appends among them.
     pub fn mutate_row(&self, mutations: &RowMutations) -> Result<RowResult> {
-        self.handle.mutate_row(mutations, None)
+        call!(self, mutate_row(mutations, None))
     }
 
     /// Writes only if a condition on the row holds, in one atomic step.
@@ -172,7 +184,7 @@ impl Table {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<CheckAndMutateResult> {
-        self.handle.check_and_mutate(check, None)
+        call!(self, check_and_mutate(check, None))
     }
 
     /// A handle for one write, which takes effect only once even if it is repeated with the same
@@ -226,7 +238,7 @@ impl Table {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn batch(&self, actions: &[Action]) -> Result<Vec<Result<ActionResult>>> {
-        self.handle.batch(actions)
+        call!(self, batch(actions))
     }
 }
 
@@ -234,7 +246,11 @@ impl Table {
 impl Table {
     /// A buffer that collects writes and sends them in batches.
     pub fn buffered_mutator(&self) -> BufferedMutator {
-        BufferedMutator::new(self.clone(), self.handle.write_buffer())
+        let buffer = match &self.table.0 {
+            AnyTable::Embedded(_) => WriteBuffer::default(),
+            AnyTable::Other(table) => table.write_buffer(),
+        };
+        BufferedMutator::new(self.clone(), buffer)
     }
 }
 
@@ -256,21 +272,21 @@ pub struct Once<'t> {
 impl Once<'_> {
     /// Adds to counters.
     pub fn increment(&self, increment: &Increment) -> Result<RowResult> {
-        self.table.handle.read_modify_write(increment.as_mutation(), Some(self.nonce))
+        call!(self.table, read_modify_write(increment.as_mutation(), Some(self.nonce)))
     }
 
     /// Appends to values.
     pub fn append(&self, append: &Append) -> Result<RowResult> {
-        self.table.handle.read_modify_write(append.as_mutation(), Some(self.nonce))
+        call!(self.table, read_modify_write(append.as_mutation(), Some(self.nonce)))
     }
 
     /// Applies several writes to one row.
     pub fn mutate_row(&self, mutations: &RowMutations) -> Result<RowResult> {
-        self.table.handle.mutate_row(mutations, Some(self.nonce))
+        call!(self.table, mutate_row(mutations, Some(self.nonce)))
     }
 
     /// Writes if a condition holds; a condition that did not hold is evaluated again.
     pub fn check_and_mutate(&self, check: &CheckAndMutate) -> Result<CheckAndMutateResult> {
-        self.table.handle.check_and_mutate(check, Some(self.nonce))
+        call!(self.table, check_and_mutate(check, Some(self.nonce)))
     }
 }

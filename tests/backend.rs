@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hblite::backend::{Backend, Rows, ScannerBackend, TableBackend, WriteBuffer, unsupported};
+use hblite::backend::{
+    Backend, BackendTable, Rows, ScannerBackend, TableBackend, WriteBuffer, unsupported,
+};
 use hblite::{
     Action, ActionResult, BackupReport, BulkLoadOptions, BulkLoadReport, CellRef, CheckAndMutate,
     CheckAndMutateResult, ClusterServers, ColumnFamilyDescriptor, CompactRequest, CompactionState,
@@ -81,8 +83,8 @@ macro_rules! taped {
 }
 
 impl Backend for Tape {
-    fn table(self: Arc<Self>, name: TableName) -> Arc<dyn TableBackend> {
-        Arc::new(TapedTable { tape: Self::clone(&self), name })
+    fn table(self: Arc<Self>, name: TableName) -> BackendTable {
+        BackendTable::new(Arc::new(TapedTable { tape: Self::clone(&self), name }))
     }
 
     fn now_millis(&self) -> i64 {

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hblite::{
-    ColumnFamilyDescriptor, Connection, Delete, Increment, NamespaceDescriptor, Options, Put,
+    ColumnFamilyDescriptor, Connection, Delete, Get, Increment, NamespaceDescriptor, Options, Put,
     Result, Scan, SnapshotOptions, SplitPoints, SystemTables, TableDescriptor, TableName,
 };
 use hblite_env::{Random as _, SeededRandom};
@@ -209,6 +210,50 @@ fn a_scanner_of_before_a_rewind_ends_with_an_error() -> Result<()> {
             let now: Vec<_> = scanner()?.map(|row| row.map(|r| r.row().to_vec())).collect();
             assert_eq!(now.into_iter().collect::<Result<Vec<_>>>()?, [b"a"]);
         }
+    }
+    Ok(())
+}
+
+/// A handle stays with its table through rewinds, and finds it in one state or the other.
+#[test]
+fn reads_during_rewinds_find_the_table() -> Result<()> {
+    let dir = tempfile::tempdir().expect("a directory");
+    let stores = [options().open_in_memory()?, options().open(dir.path().join("store"))?];
+    for connection in stores {
+        let family = ColumnFamilyDescriptor::new("f");
+        let descriptor = TableDescriptor::new("t".parse()?).with_family(family);
+        connection.admin().create_table(&descriptor)?;
+        let table = connection.table("t")?;
+        table.put(&Put::new("a").add("f", "q", "1"))?;
+        connection.checkpoint("one")?;
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                let mut reads = 0;
+                while !is_over.load(Ordering::Relaxed) {
+                    match table.get(&Get::new("a")) {
+                        Ok(row) => assert_eq!(row.value("f", "q"), Some(&b"1"[..])),
+                        // The engine of a directory ends under the operations in progress.
+                        Err(error) => {
+                            assert_eq!(error.kind(), hblite::ErrorKind::Closed, "{error}");
+                        }
+                    }
+                    reads += 1;
+                }
+                reads
+            });
+            let rewound: Result<()> = (0..20).try_for_each(|_| connection.rewind("one"));
+            is_over.store(true, Ordering::Relaxed);
+            assert!(reader.join().expect("no panic") > 0);
+            rewound
+        })?;
+        // What changes tables afterwards changes what the handle sees.
+        connection.admin().disable_table("t")?;
+        let error = table.get(&Get::new("a")).expect_err("disabled");
+        assert_eq!(error.exception(), hblite::Exception::TableNotEnabled);
+        connection.admin().enable_table("t")?;
+        assert_eq!(table.get(&Get::new("a"))?.value("f", "q"), Some(&b"1"[..]));
+        assert_eq!(table.regions()?.len(), 1);
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ use hblite_model::{
 
 use self::runtime::Runtime;
 use self::table::ClusterTable;
-use crate::backend::{Backend, TableBackend, unsupported};
+use crate::backend::{Backend, BackendTable, unsupported};
 use crate::connection::Connection;
 
 /// The name of this backend in errors.
@@ -119,9 +119,10 @@ struct Cluster {
 }
 
 impl Backend for Cluster {
-    fn table(self: Arc<Self>, name: TableName) -> Arc<dyn TableBackend> {
+    fn table(self: Arc<Self>, name: TableName) -> BackendTable {
         let (client, runtime) = (&self.client, Arc::clone(&self.runtime));
-        Arc::new(ClusterTable::new(client.table(name), client.admin(), runtime))
+        let table = ClusterTable::new(client.table(name), client.admin(), runtime);
+        BackendTable::new(Arc::new(table))
     }
 
     fn now_millis(&self) -> i64 {

@@ -12,6 +12,7 @@ mod look;
 mod read_only;
 mod scrub;
 mod server;
+mod tables;
 mod template;
 
 use std::path::Path;
@@ -24,7 +25,6 @@ use hblite_env::{Env, FileLock};
 use hblite_hfile::BlockCache;
 use hblite_model::{
     CompactRequest, FlushRequest, META_ENCODED_NAME, RequestTarget, Result, StoreStatus, Switch,
-    TableName,
 };
 
 use self::look::Found;
@@ -44,7 +44,7 @@ use crate::region::{Region, Replay};
 use crate::signal::Signal;
 use crate::store::CompactionTrigger;
 use crate::switches::Switches;
-use crate::table::{RegionHandle, TableHandle};
+use crate::table::RegionHandle;
 use crate::wal::{self, ReplayReport, Wal, WalEntry, WalOptions};
 
 /// An open store.
@@ -280,12 +280,6 @@ impl Engine {
             self.context.chores.compact(region.info().encoded_name());
         }
     }
-
-    /// A table, looked up when it is used.
-    pub fn table(self: &Arc<Self>, name: TableName) -> TableHandle {
-        let store: Arc<Self> = Arc::clone(self);
-        TableHandle::new(&self.catalog, &self.context.options, name, store)
-    }
 }
 
 /// Replays the entries of the log into their regions.
@@ -492,7 +486,7 @@ impl std::fmt::Debug for Engine {
 #[cfg(test)]
 mod tests {
     use hblite_env::{ManualClock, MemFileSystem, SeededRandom};
-    use hblite_model::{ColumnFamilyDescriptor, Compression, Get, Put, TableDescriptor};
+    use hblite_model::{ColumnFamilyDescriptor, Compression, Get, Put, TableDescriptor, TableName};
 
     use super::*;
 

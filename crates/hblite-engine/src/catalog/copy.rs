@@ -32,12 +32,11 @@ impl Catalog {
         let copy_of = |region: &Arc<Region>| regions.get(region.info().encoded_name()).cloned();
         let mut tables = BTreeMap::new();
         for (name, slot) in original.tables.read().iter() {
-            let copied = TableSlot::new(name.clone());
-            if let Ok(entry) = slot.entry() {
+            let copied = slot.entry().ok().map(|entry| {
                 let in_service = entry.regions().iter().filter_map(copy_of).collect();
-                copied.set(Some(Arc::new(entry.with_state(entry.state, in_service))));
-            }
-            tables.insert(name.clone(), Arc::new(copied));
+                Arc::new(entry.with_state(entry.state, in_service))
+            });
+            tables.insert(name.clone(), Arc::new(TableSlot::new(name.clone(), copied)));
         }
         let region_of = |table: &TableName| -> Result<Arc<Region>> {
             tables.get(table).map_or_else(

@@ -34,9 +34,8 @@ impl Procedures<'_> {
         let is_lost = |info: &RegionInfo| {
             !info.table().is_system() && encoded_names.contains(&info.encoded_name())
         };
-        let slots: Vec<_> = self.tables.read().values().cloned().collect();
         let mut entries: Vec<Arc<TableEntry>> =
-            slots.iter().filter_map(|slot| slot.entry().ok()).collect();
+            self.tables.read().values().filter_map(|slot| slot.entry().ok()).collect();
         entries.retain(|entry| entry.regions().iter().any(|region| is_lost(region.info())));
         for region in entries.iter().flat_map(|entry| entry.regions()) {
             if is_lost(region.info()) {

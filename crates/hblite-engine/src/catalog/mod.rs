@@ -121,17 +121,21 @@ impl Catalog {
         let mut tables = self.tables.write();
         // Unused names do not accumulate.
         tables.retain(|_, slot| slot.is_present() || Arc::strong_count(slot) > 1);
-        let slot =
-            tables.entry(name.clone()).or_insert_with(|| Arc::new(TableSlot::new(name.clone())));
+        let slot = tables.entry(name.clone()).or_insert_with_key(empty_slot);
         Arc::clone(slot)
     }
 
-    fn present_slot(&self, name: &TableName) -> Result<Arc<TableSlot>> {
-        self.tables.read().get(name).cloned().ok_or_else(|| table_not_found(name))
+    /// Reads a slot while it stays in this catalog.
+    fn at_slot<T>(
+        &self,
+        name: &TableName,
+        read: impl FnOnce(&TableSlot) -> Result<T>,
+    ) -> Result<T> {
+        read(self.tables.read().get(name).ok_or_else(|| table_not_found(name))?)
     }
 
     fn entry(&self, name: &TableName) -> Result<Arc<TableEntry>> {
-        self.present_slot(name)?.entry()
+        self.at_slot(name, TableSlot::entry)
     }
 
     /// The region that holds a row.
@@ -139,7 +143,7 @@ impl Catalog {
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`.
     pub(crate) fn route(&self, table: &TableName, row: &[u8]) -> Result<Arc<Region>> {
-        self.present_slot(table)?.route(row)
+        self.at_slot(table, |slot| slot.route(row))
     }
 
     /// The region in service with this encoded name.
@@ -185,7 +189,7 @@ impl Catalog {
     /// # Errors
     /// `TableNotFound`.
     pub fn locate_region(&self, table: &TableName, row: &[u8]) -> Result<RegionLocation> {
-        let region = self.slot(table).locate(row)?;
+        let region = self.at_slot(table, |slot| slot.locate(row))?;
         let ServerName { host, port, .. } = &self.server;
         Ok(RegionLocation { region, server: format!("{host}:{port}") })
     }
@@ -327,7 +331,9 @@ impl Catalog {
     /// Publishes `entry` as the state of a table.
     fn publish(&self, name: &TableName, entry: Option<TableEntry>) -> Option<Arc<TableEntry>> {
         let entry = entry.map(Arc::new);
-        let slot = self.slot(name);
+        // Locked, so that the slot does not move to another engine.
+        let mut tables = self.tables.write();
+        let slot = tables.entry(name.clone()).or_insert_with_key(empty_slot);
         let before = slot.entry().ok();
         let mut regions = self.regions.write();
         for region in before.iter().flat_map(|entry| entry.regions()) {
@@ -338,6 +344,7 @@ impl Catalog {
         }
         drop(regions);
         slot.set(entry.clone());
+        drop(tables);
         self.context.region_changes.notify();
         entry
     }
@@ -347,6 +354,10 @@ impl std::fmt::Debug for Catalog {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Catalog({})", self.context.layout.root().display())
     }
+}
+
+fn empty_slot(name: &TableName) -> Arc<TableSlot> {
+    Arc::new(TableSlot::new(name.clone(), None))
 }
 
 /// The encoded name in a full name (`table,start,id.encoded.`), or all of it.

@@ -1,15 +1,20 @@
 //! A table as the catalog knows it: one immutable value, replaced when something changes.
 //!
 //! A [`TableSlot`] is the slot of a table's name. Handles keep it, and use it to find the region of
-//! a row within nanoseconds, without a write to memory that threads share.
+//! a row within nanoseconds, without a write to memory that threads share. When a store is rewound,
+//! another engine takes over the slots that handles keep. Meanwhile they are empty, and whoever
+//! needs one waits.
 //!
-//! Threads: any. Slots are written by catalog procedures only, of which one runs at a time.
+//! Threads: any. Slots are written by catalog procedures and by rewinds only, one at a time.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use hblite_env::Published;
+use hblite_env::sync::{Condvar, Mutex};
+use hblite_env::{Current, Published};
 use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableName, TableState};
 
+use super::Catalog;
 use super::meta::RegionRow;
 use super::router::Router;
 use crate::invariants::ARE_CHECKED;
@@ -97,11 +102,61 @@ impl Routes<'_> {
 pub(crate) struct TableSlot {
     name: TableName,
     entry: Published<Option<Arc<TableEntry>>>,
+    /// How often it has moved to another engine.
+    moves: AtomicU64,
+    is_moving: Mutex<bool>,
+    moved: Condvar,
 }
 
 impl TableSlot {
-    pub(super) fn new(name: TableName) -> Self {
-        Self { name, entry: Published::new(Arc::new(None)) }
+    pub(super) fn new(name: TableName, entry: Option<Arc<TableEntry>>) -> Self {
+        Self {
+            name,
+            entry: Published::new(Arc::new(entry)),
+            moves: AtomicU64::new(0),
+            is_moving: Mutex::new(false),
+            moved: Condvar::new(),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &TableName {
+        &self.name
+    }
+
+    /// How often it has moved to another engine.
+    #[inline]
+    pub(crate) fn moves(&self) -> u64 {
+        self.moves.load(Ordering::Acquire)
+    }
+
+    /// Empties the slot until [`TableSlot::end_move`]. Returns another one with its contents.
+    fn begin_move(&self) -> Self {
+        let before = Self::new(self.name.clone(), Option::clone(&self.read()));
+        *self.is_moving.lock() = true;
+        self.moves.fetch_add(1, Ordering::AcqRel);
+        self.set(None);
+        before
+    }
+
+    fn end_move(&self, entry: Option<Arc<TableEntry>>) {
+        self.set(entry);
+        *self.is_moving.lock() = false;
+        self.moved.notify_all();
+    }
+
+    #[inline]
+    fn read(&self) -> Current<Option<Arc<TableEntry>>> {
+        let entry = self.entry.read();
+        if entry.is_some() { entry } else { self.read_when_moved() }
+    }
+
+    #[cold]
+    fn read_when_moved(&self) -> Current<Option<Arc<TableEntry>>> {
+        let mut is_moving = self.is_moving.lock();
+        while *is_moving {
+            self.moved.wait(&mut is_moving);
+        }
+        self.entry.read()
     }
 
     pub(super) fn set(&self, entry: Option<Arc<TableEntry>>) {
@@ -113,12 +168,11 @@ impl TableSlot {
     /// # Errors
     /// `TableNotFound`.
     pub(crate) fn entry(&self) -> Result<Arc<TableEntry>> {
-        let entry = self.entry.read();
-        Option::clone(&entry).ok_or_else(|| table_not_found(&self.name))
+        Option::clone(&self.read()).ok_or_else(|| table_not_found(&self.name))
     }
 
     pub(super) fn is_present(&self) -> bool {
-        self.entry.read().is_some()
+        self.read().is_some()
     }
 
     /// The region that holds `row`.
@@ -139,7 +193,7 @@ impl TableSlot {
         row: &[u8],
         work: impl FnOnce(&Arc<Region>) -> Result<T>,
     ) -> Result<T> {
-        let entry = self.entry.read();
+        let entry = self.read();
         match entry.as_ref().and_then(|entry| entry.router.find(row)) {
             Some(region) => work(region),
             None => Err(self.no_region(entry.as_deref(), row)),
@@ -148,7 +202,7 @@ impl TableSlot {
 
     /// The regions now, for many rows.
     pub(crate) fn routes(&self) -> Routes<'_> {
-        Routes { slot: self, entry: Option::clone(&self.entry.read()) }
+        Routes { slot: self, entry: Option::clone(&self.read()) }
     }
 
     /// The last region with rows before `row`; the last of all if `row` is empty.
@@ -156,7 +210,7 @@ impl TableSlot {
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`.
     pub(crate) fn route_before(&self, row: &[u8]) -> Result<Arc<Region>> {
-        let entry = self.entry.read();
+        let entry = self.read();
         match entry.as_ref().and_then(|entry| entry.router.find_before(row)) {
             Some(region) => Ok(Arc::clone(region)),
             None => Err(self.no_region(entry.as_deref(), row)),
@@ -183,6 +237,47 @@ impl TableSlot {
         let entry = self.entry()?;
         let region = entry.live_rows().find(|region| region.info.contains_row(row));
         region.map(|region| region.info.clone()).ok_or_else(|| self.no_region(Some(&entry), row))
+    }
+}
+
+/// The slots that handles keep, on their way to another engine. They return if they get to none.
+pub(crate) struct MovingSlots<'c> {
+    from: &'c Catalog,
+    slots: Vec<Arc<TableSlot>>,
+}
+
+impl Catalog {
+    /// Takes the slots that handles keep out of the catalog, which has others for its own use from
+    /// then on.
+    pub(crate) fn move_slots(&self) -> MovingSlots<'_> {
+        let mut tables = self.tables.write();
+        let kept = tables.values_mut().filter(|slot| Arc::strong_count(slot) > 1);
+        let slots = kept.map(|slot| {
+            let own = Arc::new(slot.begin_move());
+            std::mem::replace(slot, own)
+        });
+        MovingSlots { from: self, slots: slots.collect() }
+    }
+
+    fn take_slots(&self, slots: Vec<Arc<TableSlot>>) {
+        let mut tables = self.tables.write();
+        for slot in slots {
+            let own = tables.insert(slot.name.clone(), Arc::clone(&slot));
+            slot.end_move(own.and_then(|own| Option::clone(&own.read())));
+        }
+    }
+}
+
+impl MovingSlots<'_> {
+    /// Puts the slots into another catalog, with its tables in them.
+    pub(crate) fn move_to(mut self, catalog: &Catalog) {
+        catalog.take_slots(std::mem::take(&mut self.slots));
+    }
+}
+
+impl Drop for MovingSlots<'_> {
+    fn drop(&mut self) {
+        self.from.take_slots(std::mem::take(&mut self.slots));
     }
 }
 

@@ -6,15 +6,15 @@
 //! | only what systems put there ([`is_of_system`]) | free |
 //! | only the remains of an interrupted creation | free |
 //! | `hbase.version`, `hbase.id` and a valid `hblite.store` with the same id | a store |
-//! | the first two, `LOCK`, and hblite's log or hbase:namespace: for a salvage | an unmarked store |
+//! | the first two, `LOCK`, and hblite's log or hbase:namespace: if salvaged | an unmarked store |
 //! | `hbase.version`, `hbase.id`, `MasterData` or `oldWALs`: if tolerated | an unmarked store |
 //! | anything else | refused |
 //!
 //! A creation writes `LOCK`, the three files above, and empty directories, and syncs none of them:
 //! a power cut may leave any of them, with a part of the content or zeros. Only a new version,
 //! at first under a temporary name, is written before the marker is durable: see
-//! [`super::RootFiles::begin_use`]. An unmarked store has lost its marker, or is HBase's; it gets one
-//! at its next open.
+//! [`super::RootFiles::begin_use`]. An unmarked store has lost its marker, or is HBase's; the open
+//! writes one.
 //!
 //! A store that was not closed and has no log is refused: see [`super::Marker`].
 //!

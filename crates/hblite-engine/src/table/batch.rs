@@ -167,8 +167,9 @@ impl TableHandle {
         if error.exception() != Exception::TableNotEnabled {
             return error;
         }
-        match self.parts.catalog.region_infos(&self.parts.name).first() {
-            Some(region) => self.parts.catalog.not_online(region),
+        let catalog = self.catalog();
+        match catalog.region_infos(self.name()).first() {
+            Some(region) => catalog.not_online(region),
             None => error,
         }
     }

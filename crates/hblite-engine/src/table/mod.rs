@@ -15,7 +15,6 @@ pub use crate::region::region_scanner::RegionStep;
 pub use region_handle::{RegionHandle, RegionScan, StoreFiles};
 pub use table_scanner::TableScanner;
 
-use std::any::Any;
 use std::sync::Arc;
 
 use hblite_env::Clock;
@@ -23,9 +22,9 @@ use hblite_env::time::{Duration, Instant};
 use hblite_model::cell::CellBuffer;
 use hblite_model::filter::Filter;
 use hblite_model::{
-    CheckAndMutate, CheckAndMutateResult, Durability, Error, ErrorKind, Exception, Get, Increment,
-    Mutation, MutationKind, Nonce, RegionInfo, Result, RowMutations, RowResult, Scan,
-    TableDescriptor, TableName,
+    CheckAndMutate, CheckAndMutateResult, Error, ErrorKind, Exception, Get, Increment, Mutation,
+    MutationKind, Nonce, RegionInfo, Result, RowMutations, RowResult, Scan, TableDescriptor,
+    TableName,
 };
 
 use crate::catalog::{Catalog, TableSlot};
@@ -43,34 +42,39 @@ pub struct TableHandle {
 
 /// What a handle needs, in one allocation: each scan keeps it.
 struct TableParts {
-    catalog: Arc<Catalog>,
     options: Arc<EngineOptions>,
-    name: TableName,
     slot: Arc<TableSlot>,
     /// Keeps the store open.
-    _store: Arc<dyn Any + Send + Sync>,
+    store: Arc<dyn OpenStore>,
+}
+
+/// A store that is open as long as a handle keeps it.
+pub(crate) trait OpenStore: Send + Sync {
+    /// The catalog of the engine that currently serves the store.
+    fn catalog(&self) -> Arc<Catalog>;
 }
 
 impl TableHandle {
     pub(crate) fn new(
-        catalog: &Arc<Catalog>,
-        options: &Arc<EngineOptions>,
-        name: TableName,
-        store: Arc<dyn Any + Send + Sync>,
+        slot: Arc<TableSlot>,
+        options: Arc<EngineOptions>,
+        store: Arc<dyn OpenStore>,
     ) -> Self {
-        let slot = catalog.slot(&name);
-        let (catalog, options) = (Arc::clone(catalog), Arc::clone(options));
-        Self { parts: Arc::new(TableParts { catalog, options, name, slot, _store: store }) }
+        Self { parts: Arc::new(TableParts { options, slot, store }) }
+    }
+
+    fn catalog(&self) -> Arc<Catalog> {
+        self.parts.store.catalog()
     }
 
     /// The store's clock.
-    fn clock(&self) -> &Arc<dyn Clock> {
-        self.parts.catalog.clock()
+    fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(self.catalog().clock())
     }
 
     /// The name.
     pub fn name(&self) -> &TableName {
-        &self.parts.name
+        self.parts.slot.name()
     }
 
     /// The settings.
@@ -78,7 +82,7 @@ impl TableHandle {
     /// # Errors
     /// `TableNotFound`.
     pub fn descriptor(&self) -> Result<TableDescriptor> {
-        Ok(self.parts.catalog.descriptor(&self.parts.name)?.as_ref().clone())
+        Ok(self.catalog().descriptor(self.name())?.as_ref().clone())
     }
 
     /// The regions in order of their start keys; none if the table does not exist.
@@ -86,7 +90,7 @@ impl TableHandle {
     /// # Errors
     /// None at present.
     pub fn regions(&self) -> Result<Vec<RegionInfo>> {
-        Ok(self.parts.catalog.region_infos(&self.parts.name))
+        Ok(self.catalog().region_infos(self.name()))
     }
 
     /// Runs `work` on the region of `row`, and again if the region closed meanwhile.
@@ -117,8 +121,7 @@ impl TableHandle {
         }
         let deadline = *deadline.get_or_insert_with(|| Instant::now() + REGION_WAIT_MAX);
         let answers = || find().map_or(true, |region| region.answers());
-        Instant::now() < deadline
-            && self.parts.catalog.region_changes().wait_until(deadline, answers)
+        Instant::now() < deadline && self.catalog().region_changes().wait_until(deadline, answers)
     }
 
     /// Reads one row.
@@ -200,14 +203,12 @@ impl TableHandle {
         family: &[u8],
         qualifier: &[u8],
         amount: i64,
-        durability: Durability,
     ) -> Result<i64> {
         // The client sends this one unchecked; the server refuses it, and the client may retry.
         if row.is_empty() {
             return Err(Error::invalid_argument(Exception::Io, "Row length is 0"));
         }
-        let increment =
-            Increment::new(row).with_durability(durability).add(family, qualifier, amount);
+        let increment = Increment::new(row).add(family, qualifier, amount);
         let result = self.read_modify_write(increment.as_mutation(), None)?;
         let value = result.value(family, qualifier).and_then(|value| value.try_into().ok());
         Ok(value.map_or(0, i64::from_be_bytes))
@@ -265,6 +266,6 @@ impl TableHandle {
 
 impl std::fmt::Debug for TableHandle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "TableHandle({})", self.parts.name)
+        write!(f, "TableHandle({})", self.name())
     }
 }

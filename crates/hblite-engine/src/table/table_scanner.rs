@@ -2,7 +2,8 @@
 //!
 //! Each region is scanned as it is when the scan reaches it. Its scanner keeps what it reads, so a
 //! flush, compaction, split or merge in progress does not affect it. The next region is found by
-//! the boundary of the previous one, so no row is read twice or left out.
+//! the boundary of the previous one, so no row is read twice or left out. A rewind ends the scan
+//! with an error: its rows are those of a state that is gone.
 //!
 //! Threads: not shared; each scan owns one.
 
@@ -12,7 +13,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hblite_model::cell::CellBuffer;
-use hblite_model::{CellRef, Direction, Result, RowPart, RowResult, Scan, ScanStep};
+use hblite_model::{
+    CellRef, Direction, Error, Exception, Result, RowPart, RowResult, Scan, ScanStep,
+};
 
 use super::TableHandle;
 use super::fetches::{Fetches, PieceOfRow};
@@ -22,6 +25,8 @@ use crate::region::region_scanner::{CellSink, RegionScanner, RegionStep};
 /// The rows of a scan.
 pub struct TableScanner {
     table: TableHandle,
+    /// The moves of the table's slot when the scan began.
+    moves: u64,
     scan: Scan,
     region: Option<Current>,
     /// Where the scan continues when the current region is done.
@@ -72,6 +77,7 @@ impl TableScanner {
         let fetches = Fetches::of(&scan);
         let rows_left = scan.limit().filter(|_| fetches.is_none()).map(u64::from);
         let mut scanner = Self {
+            moves: table.parts.slot.moves(),
             table,
             scan,
             region: None,
@@ -99,7 +105,7 @@ impl TableScanner {
     /// # Errors
     /// As [`TableScanner::next_row`].
     pub fn next_row_within(&mut self, row: &mut RowResult, limit: Duration) -> Result<ScanStep> {
-        let clock = Arc::clone(self.table.clock());
+        let clock = self.table.clock();
         let limit = i64::try_from(limit.as_millis()).unwrap_or(i64::MAX);
         let end = clock.now_millis().saturating_add(limit);
         Ok(match self.next_row_until(row, || clock.now_millis() >= end)? {
@@ -114,6 +120,7 @@ impl TableScanner {
         row: &mut RowResult,
         is_time_over: impl FnMut() -> bool,
     ) -> Result<RegionStep> {
+        self.check_not_rewound()?;
         let mut found = match self.next_into(row.refill(), is_time_over) {
             Ok(RegionStep::Cursor(())) => return Ok(RegionStep::Cursor(())),
             Ok(found) => found,
@@ -152,6 +159,7 @@ impl TableScanner {
     /// # Errors
     /// As [`TableScanner::next_row`].
     pub fn for_each_cell(&mut self, mut visit: impl FnMut(&CellRef<'_>)) -> Result<()> {
+        self.check_not_rewound()?;
         if self.fetches.is_some() {
             let mut piece = RowResult::default();
             while self.next_row(&mut piece)? {
@@ -192,6 +200,7 @@ impl TableScanner {
         &mut self,
         visit: impl FnMut(&CellRef<'_>) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>> {
+        self.check_not_rewound()?;
         if self.fetches.is_some() {
             return self.try_for_each_cell_of_pieces(visit);
         }
@@ -260,6 +269,16 @@ impl TableScanner {
                 }
             }
         }
+    }
+
+    /// Fails if the store was rewound since the scan began.
+    #[inline]
+    fn check_not_rewound(&self) -> Result<()> {
+        if self.table.parts.slot.moves() == self.moves {
+            return Ok(());
+        }
+        let message = "the store was rewound after the scan began; open a new scanner";
+        Err(Error::new(Exception::UnknownScanner, message))
     }
 
     fn is_limit_reached(&self) -> bool {
@@ -346,7 +365,7 @@ impl TableScanner {
 
     fn find_region(&self, boundary: &Boundary) -> Result<Arc<Region>> {
         let (slot, start) = (&self.table.parts.slot, self.scan.start_row());
-        match boundary {
+        let region = match boundary {
             Boundary::Start
                 if self.scan.direction().is_reverse()
                     && (start.is_empty() || !self.scan.is_start_inclusive()) =>
@@ -356,7 +375,9 @@ impl TableScanner {
             Boundary::Start => slot.route(start),
             Boundary::From(row) => slot.route(row),
             Boundary::Before(row) => slot.route_before(row),
-        }
+        };
+        // After that: it may be a region of after a rewind.
+        self.check_not_rewound().and(region)
     }
 
     fn boundary_after(&self, region: &Region) -> Option<Boundary> {

@@ -11,8 +11,9 @@
 //! - `standby` opens that engine ahead of time, which makes both fast. `staging` prepares the files
 //!   and the engine of a rewind in a directory ahead of time.
 //!
-//! Every operation uses one engine to its end. An operation in progress during a rewind therefore
-//! happens entirely before it, and its writes are discarded.
+//! The slots of the tables move from engine to engine (`catalog::MovingSlots`), so that operations
+//! need not know of it. Every operation on a row uses one engine to its end. One in progress during
+//! a rewind therefore happens entirely before it, and its writes are discarded.
 //!
 //! Invariant: the generation changes whenever the engine does, and an engine that was replaced
 //! never returns. Threads: any; checkpoints and rewinds run one at a time.
@@ -23,6 +24,7 @@ mod client_scanners;
 mod export;
 mod staging;
 mod standby;
+mod tables;
 #[cfg(test)]
 mod tests;
 
@@ -238,7 +240,6 @@ impl Timeline {
     }
 
     /// A number that changes with each rewind.
-    #[inline]
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
@@ -350,6 +351,7 @@ impl Timeline {
         let mut world = self.world.write();
         new.follow(world.clock.mode());
         new.engine.switches().copy(world.engine.switches());
+        world.engine.catalog().move_slots().move_to(new.engine.catalog());
         let old = std::mem::replace(&mut *world, new);
         self.generation.fetch_add(1, Ordering::AcqRel);
         drop(world);
@@ -367,6 +369,7 @@ impl Timeline {
         // From here on no caller finds the old engine.
         self.generation.fetch_add(1, Ordering::AcqRel);
         let old = Arc::clone(&world.engine);
+        let tables = old.catalog().move_slots();
         old.give_way();
         let committed = old.layout().commit_rewind(fs);
         let begun = match (&committed, prepared) {
@@ -385,6 +388,7 @@ impl Timeline {
         for note in old.file_notes() {
             new.engine.note(&note.path, note.what);
         }
+        tables.move_to(new.engine.catalog());
         let replaced = std::mem::replace(&mut *world, new);
         drop((world, old));
         self.staging.prepare_after(checkpoint, self.target(), replaced);
