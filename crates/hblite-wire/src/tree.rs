@@ -8,6 +8,7 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 use hblite_model::protobuf::read_varint;
+use prost::encoding::encode_varint;
 
 use crate::shape::{Kind, Number, SHAPES, Shape, shape_of};
 
@@ -118,26 +119,26 @@ impl Tree {
             let key = |wire: u64| (u64::from(field.number) << 3) | wire;
             match &field.value {
                 Value::Varint(number) => {
-                    put_varint(out, key(0));
-                    put_varint(out, *number);
+                    encode_varint(key(0), out);
+                    encode_varint(*number, out);
                 }
                 Value::Fixed64(number) => {
-                    put_varint(out, key(1));
+                    encode_varint(key(1), out);
                     out.put_u64_le(*number);
                 }
                 Value::Fixed32(number) => {
-                    put_varint(out, key(5));
+                    encode_varint(key(5), out);
                     out.put_u32_le(*number);
                 }
                 Value::Bytes(bytes) => {
-                    put_varint(out, key(2));
-                    put_varint(out, bytes.len() as u64);
+                    encode_varint(key(2), out);
+                    encode_varint(bytes.len() as u64, out);
                     out.put_slice(bytes);
                 }
                 Value::Message(tree) => {
                     let bytes = tree.encode();
-                    put_varint(out, key(2));
-                    put_varint(out, bytes.len() as u64);
+                    encode_varint(key(2), out);
+                    encode_varint(bytes.len() as u64, out);
                     out.put_slice(&bytes);
                 }
             }
@@ -240,14 +241,6 @@ fn take<'m, const N: usize>(rest: &mut &'m [u8]) -> Option<&'m [u8; N]> {
     let (taken, after) = rest.split_first_chunk()?;
     *rest = after;
     Some(taken)
-}
-
-fn put_varint(out: &mut BytesMut, mut number: u64) {
-    while number >= 0x80 {
-        out.put_u8(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.put_u8(number as u8);
 }
 
 /// The types of the parameter and of the answer of a method of a service.

@@ -2,24 +2,15 @@
 
 use std::time::Duration;
 
-use axum::Json;
-use axum::extract::rejection::JsonRejection;
-use axum::extract::{Path, State};
-use axum::http::StatusCode;
 use hblite_model::bytes::from_string_binary;
+use hyper::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Admin, Refused};
+use super::Admin;
+use super::message::{Answer, Refused};
 use crate::fault_control::Faults;
 use crate::faults::{FaultRule, FaultStatus};
-
-pub(super) type Answer = Result<Json<Value>, Refused>;
-
-/// A body that must be JSON.
-pub(super) fn body<T>(body: Result<Json<T>, JsonRejection>) -> Result<T, Refused> {
-    body.map(|Json(body)| body).map_err(|error| Refused::new(error.status(), error.body_text()))
-}
 
 pub(super) fn fault_json(fault: &FaultStatus) -> Value {
     json!({
@@ -30,28 +21,24 @@ pub(super) fn fault_json(fault: &FaultStatus) -> Value {
     })
 }
 
-pub(super) async fn list(State(admin): State<Admin>) -> Json<Value> {
-    Json(admin.faults.list().iter().map(fault_json).collect())
+pub(super) fn list(admin: &Admin) -> Value {
+    admin.faults.list().iter().map(fault_json).collect()
 }
 
-pub(super) async fn set(
-    State(admin): State<Admin>,
-    rule: Result<Json<FaultRule>, JsonRejection>,
-) -> Answer {
-    let id = admin.faults.set(body(rule)?)?;
-    Ok(Json(json!({ "id": id })))
+pub(super) fn set(admin: &Admin, rule: FaultRule) -> Answer {
+    Ok(json!({ "id": admin.faults.set(rule)? }))
 }
 
-pub(super) async fn clear_all(State(admin): State<Admin>) -> Json<Value> {
+pub(super) fn clear_all(admin: &Admin) -> Value {
     admin.faults.clear_all();
-    Json(json!({}))
+    json!({})
 }
 
-pub(super) async fn clear(State(admin): State<Admin>, Path(id): Path<u64>) -> Answer {
-    if admin.faults.clear(id) {
-        return Ok(Json(json!({})));
+pub(super) fn clear(admin: &Admin, id: u64) -> Answer {
+    match admin.faults.clear(id) {
+        true => Ok(json!({})),
+        false => Err(Refused::not_found(format!("no fault has the number {id}"))),
     }
-    Err(Refused::new(StatusCode::NOT_FOUND, format!("no fault has the number {id}")))
 }
 
 /// The fields of all actions; each accepts its own.
@@ -64,55 +51,43 @@ pub(super) struct Details {
     reassign_after_ms: Option<u64>,
 }
 
-pub(super) async fn region(
-    State(admin): State<Admin>,
-    Path((name, action)): Path<(String, String)>,
-    details: Result<Json<Details>, JsonRejection>,
-) -> Answer {
-    let details = body(details)?;
+pub(super) async fn region(admin: Admin, name: &str, action: &str, details: Details) -> Answer {
+    let (name, action) = (name.to_owned(), action.to_owned());
     in_background(admin, move |faults| {
         match (action.as_str(), details) {
             ("move", Details { server: Some(server), row: None, reassign_after_ms: None }) => {
                 faults.move_region(&name, server)?;
             }
-            ("move", _) => return Err(bad("move takes {\"server\": number}")),
+            ("move", _) => return Err(Refused::bad("move takes {\"server\": number}")),
             ("split", Details { row, server: None, reassign_after_ms: None }) => {
                 let row = row.as_deref().map(from_string_binary);
                 faults.split_region(&name, row.as_deref())?;
             }
-            ("split", _) => return Err(bad("split takes {} or {\"row\": \"...\"}")),
+            ("split", _) => return Err(Refused::bad("split takes {} or {\"row\": \"...\"}")),
             ("assign", _) => faults.assign_region(&name)?,
             ("unassign", _) => faults.unassign_region(&name)?,
-            _ => return Err(bad("regions can move, split, assign and unassign")),
+            _ => return Err(Refused::bad("regions can move, split, assign and unassign")),
         }
         Ok(json!({}))
     })
     .await
 }
 
-pub(super) async fn server(
-    State(admin): State<Admin>,
-    Path((server, action)): Path<(usize, String)>,
-    details: Result<Json<Details>, JsonRejection>,
-) -> Answer {
-    let details = body(details)?;
+pub(super) async fn server(admin: Admin, server: usize, action: &str, details: Details) -> Answer {
+    let action = action.to_owned();
     in_background(admin, move |faults| match (action.as_str(), details) {
         ("crash", Details { reassign_after_ms, server: None, row: None }) => {
             let crash = faults.crash(server, reassign_after_ms.map(Duration::from_millis))?;
             Ok(json!({ "regions": crash.regions, "log_entries": crash.log_entries }))
         }
-        ("crash", _) => Err(bad("crash takes {} or {\"reassign_after_ms\": number}")),
+        ("crash", _) => Err(Refused::bad("crash takes {} or {\"reassign_after_ms\": number}")),
         ("restart", _) => {
             faults.restart(server)?;
             Ok(json!({}))
         }
-        _ => Err(bad("servers can crash and restart")),
+        _ => Err(Refused::bad("servers can crash and restart")),
     })
     .await
-}
-
-pub(super) fn bad(message: &str) -> Refused {
-    Refused::new(StatusCode::BAD_REQUEST, message)
 }
 
 /// Runs work that may take long on a thread for that.
@@ -130,5 +105,5 @@ pub(super) async fn on_thread(
     let done = tokio::task::spawn_blocking(work).await;
     let failed =
         |_| Refused::new(StatusCode::INTERNAL_SERVER_ERROR, "the request failed in the server");
-    done.map_err(failed)?.map(Json)
+    done.map_err(failed)?
 }

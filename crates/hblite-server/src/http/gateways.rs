@@ -3,17 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::Json;
-use axum::extract::rejection::JsonRejection;
-use axum::extract::{Path, State};
-use axum::http::StatusCode;
 use hblite_wire::read_only::ReadOnly;
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::control::{Answer, body};
-use super::{Admin, Refused};
+use super::Admin;
+use super::message::{Answer, Refused};
 
 /// The gateways by their names.
 #[derive(Debug, Clone, Default)]
@@ -31,25 +27,17 @@ pub(super) struct Position {
     read_only: bool,
 }
 
-pub(super) async fn list(State(admin): State<Admin>) -> Json<Value> {
+pub(super) fn list(admin: &Admin) -> Value {
     let gateways = admin.gateways.0.lock();
     let gateways = gateways
         .iter()
         .map(|(name, read_only)| ((*name).to_owned(), json!({ "read_only": read_only.is_on() })));
-    Json(Value::Object(gateways.collect()))
+    Value::Object(gateways.collect())
 }
 
-pub(super) async fn set(
-    State(admin): State<Admin>,
-    Path(name): Path<String>,
-    position: Result<Json<Position>, JsonRejection>,
-) -> Answer {
-    let position = body(position)?;
+pub(super) fn set(admin: &Admin, name: &str, position: Position) -> Answer {
     let gateways = admin.gateways.0.lock();
-    let Some(read_only) = gateways.get(name.as_str()) else {
-        let message = format!("no gateway has the name {name}; see /gateways");
-        return Err(Refused::new(StatusCode::NOT_FOUND, message));
-    };
-    read_only.set(position.read_only);
-    Ok(Json(json!({})))
+    let missing = || Refused::not_found(format!("no gateway has the name {name}; see /gateways"));
+    gateways.get(name).ok_or_else(missing)?.set(position.read_only);
+    Ok(json!({}))
 }

@@ -8,13 +8,11 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::body::{Body, Bytes, to_bytes};
-use axum::http::{Request, StatusCode};
-use axum::response::{IntoResponse as _, Response};
 use hblite_wire::memory::{MemoryBudget, MemoryCharge};
 use hblite_wire::permits::Permits;
-use hyper::body::Incoming;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::StatusCode;
+use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -23,9 +21,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
-use tower_service::Service as _;
 
-use super::Refused;
+use super::message::{Refused, Request, Response};
 use crate::place::Place;
 
 /// Maximum number of connections.
@@ -54,8 +51,14 @@ pub(super) struct Terms {
     pub(super) answer_bytes: Arc<dyn Fn(&str) -> usize + Send + Sync>,
 }
 
+/// What answers the requests of a port.
+pub(super) trait Answers: Send + Sync + 'static {
+    /// Answers a request that has arrived completely.
+    fn answer(self: Arc<Self>, request: Request) -> impl Future<Output = Response> + Send;
+}
+
 /// Serves until the task is dropped, which also drops its connections.
-pub(super) async fn serve(listener: TcpListener, router: Router, terms: Terms) {
+pub(super) async fn serve<A: Answers>(listener: TcpListener, answers: Arc<A>, terms: Terms) {
     let permits = Permits::new(CONNECTIONS_MAX);
     let mut connections = JoinSet::new();
     loop {
@@ -63,7 +66,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, terms: Terms) {
         match listener.accept().await {
             Ok((stream, client)) => {
                 let Some(place) = Place::enter(&permits, client.ip()) else { continue };
-                connections.spawn(connection(stream, router.clone(), terms.clone(), place));
+                connections.spawn(connection(stream, Arc::clone(&answers), terms.clone(), place));
             }
             Err(_) => {
                 permits.evict();
@@ -74,8 +77,8 @@ pub(super) async fn serve(listener: TcpListener, router: Router, terms: Terms) {
 }
 
 /// The state that the requests of one connection share.
-struct Shared {
-    router: Router,
+struct Shared<A> {
+    answers: Arc<A>,
     terms: Terms,
     place: Place,
     charge: Mutex<MemoryCharge>,
@@ -83,7 +86,7 @@ struct Shared {
     began: watch::Sender<Instant>,
 }
 
-async fn connection(stream: TcpStream, router: Router, terms: Terms, place: Place) {
+async fn connection<A: Answers>(stream: TcpStream, answers: Arc<A>, terms: Terms, place: Place) {
     let (head_timeout, idle_timeout) = (terms.hello_timeout, terms.stall_timeout);
     let mut charge = terms.memory.account(terms.memory_share_bytes).charge();
     if !charge.try_resize(CONNECTION_BYTES) {
@@ -91,7 +94,7 @@ async fn connection(stream: TcpStream, router: Router, terms: Terms, place: Plac
     }
     let (began, mut begins) = watch::channel(Instant::now());
     let charge = Mutex::new(charge);
-    let shared = Arc::new(Shared { router, terms, place, charge, began });
+    let shared = Arc::new(Shared { answers, terms, place, charge, began });
     let service = service_fn(|request| answer(Arc::clone(&shared), request));
     let mut protocol = http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(head_timeout);
@@ -110,34 +113,35 @@ async fn connection(stream: TcpStream, router: Router, terms: Terms, place: Plac
 }
 
 /// Reads a request completely and answers it.
-async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Response, Infallible> {
+async fn answer<A: Answers>(
+    shared: Arc<Shared<A>>,
+    request: hyper::Request<Incoming>,
+) -> Result<hyper::Response<Full<Bytes>>, Infallible> {
     shared.began.send_replace(Instant::now());
+    let response = read_and_answer(&shared, request).await.unwrap_or_else(Response::from);
+    Ok(response.map(Full::new))
+}
+
+async fn read_and_answer<A: Answers>(
+    shared: &Shared<A>,
+    request: hyper::Request<Incoming>,
+) -> Result<Response, Refused> {
     let terms = &shared.terms;
     let (head, body) = request.into_parts();
-    let body = match timeout(terms.hello_timeout, read_body(body)).await {
-        Ok(Ok(body)) => body,
-        Ok(Err(refused)) => return Ok(refused.into_response()),
-        Err(_) => {
-            let refused =
-                Refused::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time");
-            return Ok(refused.into_response());
-        }
-    };
+    let body = timeout(terms.hello_timeout, Limited::new(body, BODY_SIZE_MAX).collect()).await;
+    let late = |_| Refused::new(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time");
+    let body = body.map_err(late)?.map_err(|_| {
+        let message = format!("the body is incomplete, or has more than {BODY_SIZE_MAX} bytes");
+        Refused::new(StatusCode::PAYLOAD_TOO_LARGE, message)
+    })?;
     let answer_bytes = (terms.answer_bytes)(head.uri.path());
     if !shared.charge.lock().try_resize(CONNECTION_BYTES + answer_bytes) {
         let message = "not enough memory for an answer; try again";
-        return Ok(Refused::new(StatusCode::SERVICE_UNAVAILABLE, message).into_response());
+        return Err(Refused::new(StatusCode::SERVICE_UNAVAILABLE, message));
     }
     shared.place.work();
-    let mut router = shared.router.clone();
-    let answered = router.call(Request::from_parts(head, Body::from(body))).await;
+    let request = Request::from_parts(head, body.to_bytes());
+    let response = Arc::clone(&shared.answers).answer(request).await;
     shared.place.wait();
-    answered
-}
-
-async fn read_body(body: Incoming) -> Result<Bytes, Refused> {
-    to_bytes(Body::new(body), BODY_SIZE_MAX).await.map_err(|_| {
-        let message = format!("the body is incomplete, or has more than {BODY_SIZE_MAX} bytes");
-        Refused::new(StatusCode::PAYLOAD_TOO_LARGE, message)
-    })
+    Ok(response)
 }

@@ -3,17 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 
-use axum::extract::State;
-use axum::http::header;
-use axum::response::IntoResponse;
 use hblite_engine::{Engine, RegionHandle};
 
 use super::Admin;
+use super::message::{Response, with_type};
 use super::status::Files;
 
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-pub(super) async fn metrics(State(admin): State<Admin>) -> impl IntoResponse {
+pub(super) fn metrics(admin: &Admin) -> Response {
     let cluster = &*admin.cluster.get();
     let mut text = Text::default();
     let connections = admin.dispatcher.connections().taken();
@@ -49,7 +47,7 @@ pub(super) async fn metrics(State(admin): State<Admin>) -> impl IntoResponse {
             text.sample(name, &labels, value(region));
         }
     }
-    ([(header::CONTENT_TYPE, CONTENT_TYPE)], text.0)
+    with_type(CONTENT_TYPE, text.0)
 }
 
 /// The scrubber's work and findings.

@@ -17,30 +17,23 @@
 //! | `GET /gateways`, `POST /gateways/<name>` | which gateways are read-only |
 //! | `/console/…` | attached pages ([`Pages`]) |
 //!
-//! `listener` keeps connections few and short. A posted body is JSON and must declare that as its
-//! content type. This prevents posts from web pages, and so do the rules that a request must name
-//! a host name of this machine, and come from no other site.
+//! `listener` keeps connections few and short, `routes` finds what a request does. A posted body is
+//! JSON and must declare that as its content type. This prevents posts from web pages, and so do
+//! the rules that a request must name a host name of this machine, and come from no other site.
 
 mod control;
 mod gateways;
 mod listener;
+mod message;
 mod metrics;
 mod page_server;
 mod pages;
+mod routes;
 mod state;
 mod status;
 
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post};
-use axum::{Json, Router};
-use hblite_model::{Error, ErrorKind, Exception};
-use hblite_wire::site::{RequestHead, Site};
-use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::cluster::CurrentCluster;
@@ -86,85 +79,6 @@ fn terms(admin: &Admin) -> Terms {
 
 /// Serves until the task is dropped.
 pub(crate) async fn serve(listener: TcpListener, admin: Admin) {
-    let router = Router::new()
-        .route("/", get(help))
-        .route("/health", get(async || "ok\n"))
-        .route("/status", get(status::status))
-        .route("/metrics", get(metrics::metrics))
-        .route("/faults", get(control::list).post(control::set).delete(control::clear_all))
-        .route("/faults/{id}", delete(control::clear))
-        .route("/regions/{name}/{action}", post(control::region))
-        .route("/servers/{server}/{action}", post(control::server))
-        .route("/checkpoints", get(state::checkpoints).post(state::checkpoint))
-        .route("/checkpoints/{name}", delete(state::delete_checkpoint))
-        .route("/checkpoints/{name}/rewind", post(state::rewind))
-        .route("/forks", get(state::forks).post(state::fork).delete(state::close_forks))
-        .route("/forks/{id}", delete(state::close_fork))
-        .route("/clock", get(state::clock).post(state::set_clock))
-        .route("/gateways", get(gateways::list))
-        .route("/gateways/{name}", post(gateways::set))
-        .fallback(pages::fallback)
-        .layer(middleware::from_fn_with_state(admin.clone(), check_site))
-        .with_state(admin.clone());
-    self::listener::serve(listener, router, terms(&admin)).await;
-}
-
-async fn help(State(admin): State<Admin>, headers: HeaderMap) -> Response {
-    if pages::wants_html(&headers) && admin.pages.get().is_some() {
-        return (StatusCode::SEE_OTHER, [(header::LOCATION, "/console/")]).into_response();
-    }
-    "hblite: GET /health, /status, /metrics, /faults, /console/, /checkpoints, /forks, /clock, \
-     /gateways; POST /faults, /regions/NAME/{move,split,assign,unassign}, \
-     /servers/NUMBER/{crash,restart}, /checkpoints, /checkpoints/NAME/rewind, /forks, /clock, \
-     /gateways/NAME; DELETE /faults, /faults/ID, /checkpoints/NAME, /forks, /forks/ID\n"
-        .into_response()
-}
-
-/// Refuses requests that pages of other web sites may have sent.
-async fn check_site(State(admin): State<Admin>, request: Request, next: Next) -> Response {
-    let site = Site::named(admin.cluster.shared().options.advertise.as_deref());
-    let Err(refusal) = site.check(&who(&request)) else { return next.run(request).await };
-    let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::FORBIDDEN);
-    Refused::new(status, refusal.to_string()).into_response()
-}
-
-/// The parts of a request that name a host.
-fn who(request: &Request) -> RequestHead<'_> {
-    let named = |name| request.headers().get_all(name).iter().map(HeaderValue::as_bytes).collect();
-    RequestHead {
-        authority: request.uri().authority().map(|authority| authority.as_str().as_bytes()),
-        hosts: named(header::HOST),
-        origins: named(header::ORIGIN),
-    }
-}
-
-/// An answer that is an error.
-#[derive(Debug)]
-pub(crate) struct Refused {
-    status: StatusCode,
-    message: String,
-}
-
-impl Refused {
-    fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into() }
-    }
-}
-
-impl From<Error> for Refused {
-    fn from(error: Error) -> Self {
-        let status = match error.exception() {
-            Exception::UnknownRegion | Exception::SnapshotDoesNotExist => StatusCode::NOT_FOUND,
-            _ if error.kind() == ErrorKind::WrongState => StatusCode::CONFLICT,
-            _ if error.kind() == ErrorKind::Io => StatusCode::INTERNAL_SERVER_ERROR,
-            _ => StatusCode::BAD_REQUEST,
-        };
-        Self::new(status, error.to_string())
-    }
-}
-
-impl IntoResponse for Refused {
-    fn into_response(self) -> Response {
-        (self.status, Json(json!({ "error": self.message }))).into_response()
-    }
+    let terms = terms(&admin);
+    self::listener::serve(listener, Arc::new(admin), terms).await;
 }

@@ -4,17 +4,13 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use axum::Router;
-use axum::extract::Request;
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
 use hblite_env::thread::check_startable;
 use hblite_model::{Error, Result};
 use hblite_wire::memory::MemoryBudget;
 use tokio::runtime::Runtime;
 
-use super::Refused;
-use super::listener::{self, Terms};
+use super::listener::{self, Answers, Terms};
+use super::message::{Refused, Request, Response, redirect};
 use super::pages::{self, PAGE_SIZE_MAX_BYTES, Pages};
 use crate::options::Limits;
 
@@ -50,13 +46,6 @@ impl PageServer {
         let failed = |error: io::Error| Error::io_of(&format!("cannot listen on {address}"), error);
         let listener = runtime.block_on(tokio::net::TcpListener::bind(address)).map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
-        let router = Router::new().fallback(async move |request: Request| -> Response {
-            match request.uri().path() {
-                "/" => (StatusCode::SEE_OTHER, [(header::LOCATION, "/console/")]).into_response(),
-                path if pages::has(path) => pages::answer(Arc::clone(&pages), request).await,
-                _ => Refused::new(StatusCode::NOT_FOUND, "no such path; see /").into_response(),
-            }
-        });
         let limits = Limits::default();
         let terms = Terms {
             hello_timeout: limits.hello_timeout,
@@ -65,13 +54,26 @@ impl PageServer {
             memory_share_bytes: MEMORY_BYTES,
             answer_bytes: Arc::new(|_| 2 * PAGE_SIZE_MAX_BYTES),
         };
-        runtime.spawn(listener::serve(listener, router, terms));
+        runtime.spawn(listener::serve(listener, Arc::new(PagesOnly(pages)), terms));
         Ok(Self { runtime: Some(runtime), port })
     }
 
     /// The port that is open.
     pub fn port(&self) -> u16 {
         self.port
+    }
+}
+
+struct PagesOnly(Arc<dyn Pages>);
+
+impl Answers for PagesOnly {
+    async fn answer(self: Arc<Self>, request: Request) -> Response {
+        let answered = match request.uri().path() {
+            "/" => Ok(redirect("/console/")),
+            path if pages::has(path) => pages::answer(Arc::clone(&self.0), request).await,
+            _ => Err(Refused::not_found("no such path; see /")),
+        };
+        answered.unwrap_or_else(Response::from)
     }
 }
 

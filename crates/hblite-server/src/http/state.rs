@@ -1,15 +1,12 @@
 //! Routes for checkpoints, forks and the clock.
 
-use axum::Json;
-use axum::extract::rejection::JsonRejection;
-use axum::extract::{Path, State};
-use axum::http::StatusCode;
 use hblite::ClockMode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::control::{Answer, bad, body, on_thread};
-use super::{Admin, Refused};
+use super::Admin;
+use super::control::on_thread;
+use super::message::{Answer, Refused};
 use crate::state_control::{ForkStatus, StateControl};
 
 #[derive(Debug, Deserialize)]
@@ -18,15 +15,11 @@ pub(super) struct NewCheckpoint {
     name: String,
 }
 
-pub(super) async fn checkpoints(State(admin): State<Admin>) -> Answer {
-    Ok(Json(json!({ "checkpoints": admin.state.checkpoints()? })))
+pub(super) fn checkpoints(admin: &Admin) -> Answer {
+    Ok(json!({ "checkpoints": admin.state.checkpoints()? }))
 }
 
-pub(super) async fn checkpoint(
-    State(admin): State<Admin>,
-    new: Result<Json<NewCheckpoint>, JsonRejection>,
-) -> Answer {
-    let name = body(new)?.name;
+pub(super) async fn checkpoint(admin: Admin, NewCheckpoint { name }: NewCheckpoint) -> Answer {
     on_thread(move || {
         admin.state.checkpoint(&name)?;
         Ok(json!({ "name": name }))
@@ -34,7 +27,8 @@ pub(super) async fn checkpoint(
     .await
 }
 
-pub(super) async fn rewind(State(admin): State<Admin>, Path(name): Path<String>) -> Answer {
+pub(super) async fn rewind(admin: Admin, name: &str) -> Answer {
+    let name = name.to_owned();
     on_thread(move || {
         admin.state.rewind(&name)?;
         Ok(json!({ "name": name }))
@@ -42,16 +36,11 @@ pub(super) async fn rewind(State(admin): State<Admin>, Path(name): Path<String>)
     .await
 }
 
-pub(super) async fn delete_checkpoint(
-    State(admin): State<Admin>,
-    Path(name): Path<String>,
-) -> Answer {
+pub(super) async fn delete_checkpoint(admin: Admin, name: &str) -> Answer {
+    let name = name.to_owned();
     on_thread(move || match admin.state.delete_checkpoint(&name)? {
         true => Ok(json!({})),
-        false => {
-            let message = format!("there is no checkpoint {name:?}");
-            Err(Refused::new(StatusCode::NOT_FOUND, message))
-        }
+        false => Err(Refused::not_found(format!("there is no checkpoint {name:?}"))),
     })
     .await
 }
@@ -73,28 +62,24 @@ fn fork_json(fork: &ForkStatus) -> Value {
     })
 }
 
-pub(super) async fn forks(State(admin): State<Admin>) -> Json<Value> {
+pub(super) fn forks(admin: &Admin) -> Value {
     let forks: Value = admin.state.forks().iter().map(fork_json).collect();
-    Json(json!({ "forks": forks }))
+    json!({ "forks": forks })
 }
 
-pub(super) async fn fork(
-    State(admin): State<Admin>,
-    new: Result<Json<NewFork>, JsonRejection>,
-) -> Answer {
-    let checkpoint = body(new)?.checkpoint;
+pub(super) async fn fork(admin: Admin, NewFork { checkpoint }: NewFork) -> Answer {
     on_thread(move || Ok(fork_json(&admin.state.open_fork(&checkpoint)?))).await
 }
 
-pub(super) async fn close_fork(State(admin): State<Admin>, Path(id): Path<u64>) -> Answer {
+pub(super) async fn close_fork(admin: Admin, id: u64) -> Answer {
     on_thread(move || match admin.state.close_fork(id) {
         true => Ok(json!({})),
-        false => Err(Refused::new(StatusCode::NOT_FOUND, format!("no fork has the number {id}"))),
+        false => Err(Refused::not_found(format!("no fork has the number {id}"))),
     })
     .await
 }
 
-pub(super) async fn close_forks(State(admin): State<Admin>) -> Answer {
+pub(super) async fn close_forks(admin: Admin) -> Answer {
     on_thread(move || {
         admin.state.close_forks();
         Ok(json!({}))
@@ -119,11 +104,11 @@ enum Mode {
     Offset,
 }
 
-pub(super) async fn clock(State(admin): State<Admin>) -> Answer {
-    clock_json(&admin.state).map(Json)
+pub(super) fn clock(admin: &Admin) -> Answer {
+    clock_json(&admin.state)
 }
 
-fn clock_json(state: &StateControl) -> Result<Value, Refused> {
+fn clock_json(state: &StateControl) -> Answer {
     let mode = match state.clock()? {
         ClockMode::Real => "real",
         ClockMode::Manual(_) => "manual",
@@ -132,11 +117,7 @@ fn clock_json(state: &StateControl) -> Result<Value, Refused> {
     Ok(json!({ "mode": mode, "now_ms": state.now_millis() }))
 }
 
-pub(super) async fn set_clock(
-    State(admin): State<Admin>,
-    new: Result<Json<NewClock>, JsonRejection>,
-) -> Answer {
-    let new = body(new)?;
+pub(super) async fn set_clock(admin: Admin, new: NewClock) -> Answer {
     on_thread(move || {
         let state = &admin.state;
         match new {
@@ -151,7 +132,7 @@ pub(super) async fn set_clock(
             NewClock { mode: None, now_ms: None, advance_ms: Some(millis) } => {
                 state.advance_clock(millis)?;
             }
-            _ => return Err(bad(
+            _ => return Err(Refused::bad(
                 "say one of {\"mode\": \"real\", \"manual\" or \"offset\"}, {\"now_ms\": number}, \
                  {\"advance_ms\": number}",
             )),

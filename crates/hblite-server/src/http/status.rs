@@ -1,7 +1,5 @@
 //! `/status`: servers, regions and counters.
 
-use axum::Json;
-use axum::extract::State;
 use hblite_engine::RegionHandle;
 use hblite_model::bytes::to_string_binary;
 use serde_json::{Value, json};
@@ -9,11 +7,11 @@ use serde_json::{Value, json};
 use super::{Admin, control};
 use crate::cluster::{Cluster, Role};
 
-pub(super) async fn status(State(admin): State<Admin>) -> Json<Value> {
+pub(super) fn status(admin: &Admin) -> Value {
     let cluster = &*admin.cluster.get();
     let regions = cluster.engine.online_regions();
     let faults = admin.faults.list();
-    Json(json!({
+    json!({
         "version": env!("CARGO_PKG_VERSION"),
         "cluster_id": cluster.id,
         "started_at_ms": cluster.started_at_ms,
@@ -28,7 +26,7 @@ pub(super) async fn status(State(admin): State<Admin>) -> Json<Value> {
         "regions": regions.iter().map(|region| region_json(cluster, region)).collect::<Value>(),
         "damaged_files": damaged_files(cluster),
         "faults": faults.iter().map(control::fault_json).collect::<Value>(),
-    }))
+    })
 }
 
 /// What the scrubber found.

@@ -5,6 +5,8 @@
 //! bit-packed   groups << 1 | 1 as a varint, then 8 values per group, lowest bits first
 //! ```
 
+use hblite_model::protobuf::read_varint;
+
 use super::{Bad, Result};
 
 /// Reads numbers of a fixed number of bits.
@@ -106,15 +108,7 @@ pub(super) fn take<'b>(bytes: &mut &'b [u8], count: u64) -> Result<&'b [u8]> {
 
 /// The next number of variable length.
 pub(super) fn varint(bytes: &mut &[u8]) -> Result<u64> {
-    let mut value = 0_u64;
-    for shift in (0..64).step_by(7) {
-        let byte = take(bytes, 1)?[0];
-        value |= u64::from(byte & 0x7F) << shift;
-        if byte & 0x80 == 0 {
-            return Ok(value);
-        }
-    }
-    Err(Bad::new("a number is too long"))
+    read_varint(bytes).ok_or_else(|| Bad::new("a number ends early or is too long"))
 }
 
 /// Bits that numbers up to `max` need.

@@ -9,6 +9,7 @@
 //!
 //! Invariant: a list never has more elements than bytes are left.
 
+use super::levels::varint;
 use super::{Bad, Result};
 
 /// The kind of a field's value.
@@ -80,15 +81,10 @@ impl<'b> Reader<'b> {
     }
 
     fn varint(&mut self) -> Result<u64> {
-        let mut value = 0_u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 0x7F) << shift;
-            if byte & 0x80 == 0 {
-                return Ok(value);
-            }
-        }
-        Err(Bad::new("a number is too long"))
+        let mut rest = &self.bytes[self.position..];
+        let value = varint(&mut rest)?;
+        self.position = self.bytes.len() - rest.len();
+        Ok(value)
     }
 
     /// An integer of 16 to 64 bits.
