@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hblite_model::{
-    BackupReport, ClusterServers, ColumnFamilyDescriptor, CompactRequest, CompactionState,
-    FlushRequest, MasterWork, MergeKind, NamespaceDescriptor, RegionInfo, RegionLocation, Result,
-    ScrubStatus, ServerWork, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor,
-    TableName, TableState,
+    BackupReport, CacheEviction, ClusterServers, ColumnFamilyDescriptor, CompactRequest,
+    CompactionState, FlushRequest, MasterReport, MasterWork, MergeKind, NamespaceDescriptor,
+    PeerConfig, PeerWork, RegionInfo, RegionLocation, ReplicationPeer, Result, ScrubStatus,
+    ServerWork, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor, TableName,
+    TableState,
 };
 
 use crate::backend::Backend;
@@ -240,6 +241,21 @@ impl Admin {
         self.backend.run_catalog_janitor()
     }
 
+    /// What the master says about itself and about regions.
+    pub fn master_report(&self) -> Result<MasterReport> {
+        self.backend.master_report()
+    }
+
+    /// Forgets servers that are gone. Returns those that it could not forget.
+    pub fn clear_dead_servers(&self, servers: &[String]) -> Result<Vec<String>> {
+        self.backend.clear_dead_servers(servers)
+    }
+
+    /// Removes the blocks of a table from the block caches of its servers.
+    pub fn clear_block_cache(&self, table: impl IntoTableName) -> Result<CacheEviction> {
+        self.backend.clear_block_cache(&table.into_table_name()?)
+    }
+
     /// Has region servers do some work, all of them if none is named. Returns the result of each.
     ///
     /// # Errors
@@ -256,6 +272,27 @@ impl Admin {
     /// Whether files of a table are being merged.
     pub fn compaction_state(&self, table: impl IntoTableName) -> Result<CompactionState> {
         self.backend.compaction_state(&table.into_table_name()?)
+    }
+}
+
+/// Replication peers. A store has none, and refuses to add one.
+impl Admin {
+    /// The peers.
+    pub fn list_peers(&self) -> Result<Vec<ReplicationPeer>> {
+        self.backend.list_peers()
+    }
+
+    /// What a peer gets, and where it is.
+    ///
+    /// # Errors
+    /// `ReplicationPeerNotFound`.
+    pub fn peer_config(&self, id: &str) -> Result<PeerConfig> {
+        self.backend.peer_config(id)
+    }
+
+    /// Adds, changes or forgets a peer.
+    pub fn change_peer(&self, work: &PeerWork) -> Result<()> {
+        self.backend.change_peer(work)
     }
 }
 

@@ -26,12 +26,13 @@ use std::time::Duration;
 
 use hblite_engine::{TableHandle, TableScanner};
 use hblite_model::{
-    Action, ActionResult, BackupReport, BulkLoadOptions, BulkLoadReport, CellRef, CheckAndMutate,
-    CheckAndMutateResult, ClusterServers, ColumnFamilyDescriptor, CompactRequest, CompactionState,
-    Error, Exception, FailSafeSnapshot, FlushRequest, Get, MasterWork, MergeKind, Mutation,
-    NamespaceDescriptor, Nonce, RegionInfo, RegionLocation, Result, RowMutations, RowResult, Scan,
-    ScanStep, ScrubStatus, ServerWork, SplitPoints, StoreStatus, Switch, SystemTables,
-    TableDescriptor, TableName, TableState,
+    Action, ActionResult, BackupReport, BulkLoadOptions, BulkLoadReport, CacheEviction, CellRef,
+    CheckAndMutate, CheckAndMutateResult, ClusterServers, ColumnFamilyDescriptor, CompactRequest,
+    CompactionState, Error, Exception, FailSafeSnapshot, FlushRequest, Get, MasterReport,
+    MasterWork, MergeKind, Mutation, NamespaceDescriptor, Nonce, PeerConfig, PeerWork, RegionInfo,
+    RegionLocation, ReplicationPeer, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
+    ServerWork, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor, TableName,
+    TableState,
 };
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
@@ -75,6 +76,12 @@ pub trait Backend: Any + Debug + Send + Sync {
     fn servers(&self) -> Result<ClusterServers>;
     fn run_on_master(&self, work: &MasterWork) -> Result<bool>;
     fn run_catalog_janitor(&self) -> Result<u32>;
+    fn master_report(&self) -> Result<MasterReport>;
+    fn list_peers(&self) -> Result<Vec<ReplicationPeer>>;
+    fn peer_config(&self, id: &str) -> Result<PeerConfig>;
+    fn change_peer(&self, work: &PeerWork) -> Result<()>;
+    fn clear_dead_servers(&self, servers: &[String]) -> Result<Vec<String>>;
+    fn clear_block_cache(&self, table: &TableName) -> Result<CacheEviction>;
     fn run_on_servers(&self, servers: &[&str], work: &ServerWork) -> Result<Vec<(String, bool)>>;
     fn compaction_state(&self, table: &TableName) -> Result<CompactionState>;
 

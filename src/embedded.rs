@@ -6,15 +6,17 @@ use std::sync::Arc;
 use hblite_engine::Timeline;
 use hblite_env::Clock;
 use hblite_model::{
-    BackupReport, BulkLoadOptions, BulkLoadReport, ClusterServers, ColumnFamilyDescriptor,
-    CompactRequest, CompactionKind, CompactionState, Error, Exception, FailSafeSnapshot,
-    FlushRequest, MasterWork, MergeKind, NamespaceDescriptor, RegionInfo, RegionLocation, Result,
-    ScrubStatus, ServerWork, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor,
-    TableName, TableState,
+    BackupReport, BulkLoadOptions, BulkLoadReport, CacheEviction, ClusterServers,
+    ColumnFamilyDescriptor, CompactRequest, CompactionKind, CompactionState, Error, Exception,
+    FailSafeSnapshot, FlushRequest, MasterReport, MasterWork, MergeKind, NamespaceDescriptor,
+    PeerConfig, PeerWork, RegionInfo, RegionLocation, ReplicationPeer, Result, ScrubStatus,
+    ServerWork, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor, TableName,
+    TableState,
 };
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
 use crate::backend::{AnyTable, Backend, BackendTable};
+use crate::embedded_master;
 
 /// A store that this process has open.
 impl Backend for Timeline {
@@ -136,19 +138,41 @@ impl Backend for Timeline {
 
     fn servers(&self) -> Result<ClusterServers> {
         let mut servers = ClusterServers::default();
-        servers.live.push(self.engine().server_name()?);
+        let engine = self.engine();
+        servers.live.push(engine.server_name()?);
+        if engine.switches().is_decommissioned() {
+            servers.decommissioned.push(engine.server_name()?);
+        }
         Ok(servers)
     }
 
     fn run_on_master(&self, work: &MasterWork) -> Result<bool> {
-        // With one server there is nothing to balance. Files that are no longer needed are removed
-        // at once, and regions and files are compared when the store is opened.
-        let switches = |switch| self.engine().switches().is_on(switch);
-        Ok(match work {
-            MasterWork::Balance(_) => switches(Switch::Balancer),
-            MasterWork::Normalize { .. } => switches(Switch::Normalizer),
-            MasterWork::CleanerChore | MasterWork::HbckChore => true,
-        })
+        embedded_master::run(&self.engine(), work)
+    }
+
+    fn master_report(&self) -> Result<MasterReport> {
+        Ok(embedded_master::report())
+    }
+
+    fn list_peers(&self) -> Result<Vec<ReplicationPeer>> {
+        Ok(Vec::new())
+    }
+
+    fn peer_config(&self, id: &str) -> Result<PeerConfig> {
+        Err(Error::new(Exception::ReplicationPeerNotFound, id))
+    }
+
+    fn change_peer(&self, work: &PeerWork) -> Result<()> {
+        Err(embedded_master::no_peer(&self.engine(), work))
+    }
+
+    fn clear_dead_servers(&self, servers: &[String]) -> Result<Vec<String>> {
+        // A store has none, so none can be forgotten.
+        Ok(servers.to_vec())
+    }
+
+    fn clear_block_cache(&self, table: &TableName) -> Result<CacheEviction> {
+        embedded_master::clear_block_cache(&self.engine(), table)
     }
 
     fn run_catalog_janitor(&self) -> Result<u32> {
@@ -158,10 +182,7 @@ impl Backend for Timeline {
     fn run_on_servers(&self, servers: &[&str], work: &ServerWork) -> Result<Vec<(String, bool)>> {
         let engine = self.engine();
         let name = engine.server_name()?;
-        if let Some(other) = servers.iter().find(|server| **server != name) {
-            let message = format!("{other} is not a server of this store; its only one is {name}");
-            return Err(Error::new(Exception::Io, message));
-        }
+        embedded_master::check_servers(&engine, servers)?;
         let result = match work {
             ServerWork::SwitchCompaction(on) => engine.switches().set(Switch::Compaction, *on),
             ServerWork::Compact(kind) => {
@@ -178,6 +199,9 @@ impl Backend for Timeline {
             // Requested compactions do not queue, options are fixed, and slow calls are not kept.
             ServerWork::ClearCompactionQueues(_) | ServerWork::UpdateConfiguration => true,
             ServerWork::ClearSlowLog => false,
+            ServerWork::Stop(_) => {
+                return Err(embedded_master::is_this_process("region server"));
+            }
         };
         Ok(vec![(name, result)])
     }

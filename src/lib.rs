@@ -60,6 +60,7 @@ mod checkpoints;
 mod cluster;
 mod connection;
 mod embedded;
+mod embedded_master;
 mod options;
 mod result_scanner;
 mod snapshot;
@@ -82,17 +83,18 @@ pub use hblite_engine::{
 };
 pub use hblite_env::{Clock, ClockMode, Env, ManualClock, SystemClock};
 pub use hblite_model::{
-    Action, ActionResult, Append, BackupReport, BloomType, BulkLoadOptions, BulkLoadReport, Cell,
-    CellBuffer, CellRef, CellType, CheckAndMutate, CheckAndMutateResult, ClusterServers,
-    ColumnFamilyDescriptor, ColumnSelection, CompactRequest, CompactionKind, CompactionState,
-    Compression, Condition, Consistency, DamagedFile, DataBlockEncoding, Delete, Direction,
-    Durability, Error, ErrorKind, Exception, FailSafeSnapshot, FileTransfer, FlushRequest,
-    FromValue, Get, Increment, IntoValue, KeepDeletedCells, LATEST_TIMESTAMP, MasterWork,
-    MergeKind, Mutation, MutationKind, NamespaceDescriptor, Nonce, Put, Qualifiers, RegionInfo,
-    RegionLoad, RegionLocation, RegionLocator, RegionStatus, RequestTarget, Result, RowMutations,
-    RowResult, Scan, ScanStep, ScrubStatus, ServerWork, SnapshotDescription, SnapshotKind,
-    SnapshotOptions, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor, TableName,
-    TableState, TimeRange, bytes, descriptor, filter, region_split, row_bound,
+    Action, ActionResult, Append, BackupReport, BloomType, BulkLoadOptions, BulkLoadReport,
+    CacheEviction, Cell, CellBuffer, CellRef, CellType, CheckAndMutate, CheckAndMutateResult,
+    ClusterServers, ColumnFamilyDescriptor, ColumnSelection, CompactRequest, CompactionKind,
+    CompactionState, Compression, Condition, Consistency, DamagedFile, DataBlockEncoding, Delete,
+    Direction, Durability, Error, ErrorKind, Exception, FailSafeSnapshot, FileTransfer,
+    FlushRequest, FromValue, Get, Increment, IntoValue, KeepDeletedCells, LATEST_TIMESTAMP,
+    MasterReport, MasterWork, MergeKind, Mutation, MutationKind, NamespaceDescriptor, Nonce,
+    PeerConfig, PeerTables, PeerWork, Put, Qualifiers, RegionInTransition, RegionInfo, RegionLoad,
+    RegionLocation, RegionLocator, RegionStatus, ReplicationPeer, RequestTarget, Result,
+    RowMutations, RowResult, Scan, ScanStep, ScrubStatus, ServerWork, SnapshotDescription,
+    SnapshotKind, SnapshotOptions, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor,
+    TableName, TableState, TimeRange, bytes, descriptor, filter, region_split, row_bound,
 };
 pub use options::{Options, open, open_in_memory};
 pub use result_scanner::ResultScanner;

@@ -16,13 +16,14 @@ use hblite::backend::{
     Backend, BackendTable, Rows, ScannerBackend, TableBackend, WriteBuffer, unsupported,
 };
 use hblite::{
-    Action, ActionResult, BackupReport, BulkLoadOptions, BulkLoadReport, CellRef, CheckAndMutate,
-    CheckAndMutateResult, ClusterServers, ColumnFamilyDescriptor, CompactRequest, CompactionState,
-    Connection, Delete, Error, ErrorKind, Exception, FailSafeSnapshot, FlushRequest, Get,
-    Increment, MasterWork, MergeKind, Mutation, MutationKind, NamespaceDescriptor, Nonce, Put,
-    RegionInfo, RegionLocation, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
-    ServerWork, SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus, Switch,
-    SystemTables, TableDescriptor, TableName, TableState,
+    Action, ActionResult, BackupReport, BulkLoadOptions, BulkLoadReport, CacheEviction, CellRef,
+    CheckAndMutate, CheckAndMutateResult, ClusterServers, ColumnFamilyDescriptor, CompactRequest,
+    CompactionState, Connection, Delete, Error, ErrorKind, Exception, FailSafeSnapshot,
+    FlushRequest, Get, Increment, MasterReport, MasterWork, MergeKind, Mutation, MutationKind,
+    NamespaceDescriptor, Nonce, PeerConfig, PeerWork, Put, RegionInfo, RegionLocation,
+    ReplicationPeer, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus, ServerWork,
+    SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus, Switch, SystemTables,
+    TableDescriptor, TableName, TableState,
 };
 
 /// A call, and its answer.
@@ -142,6 +143,12 @@ impl Backend for Tape {
         servers() -> ClusterServers;
         run_on_master(work: &MasterWork) -> bool;
         run_catalog_janitor() -> u32;
+        master_report() -> MasterReport;
+        list_peers() -> Vec<ReplicationPeer>;
+        peer_config(id: &str) -> PeerConfig;
+        change_peer(work: &PeerWork) -> ();
+        clear_dead_servers(servers: &[String]) -> Vec<String>;
+        clear_block_cache(table: &TableName) -> CacheEviction;
         run_on_servers(servers: &[&str], work: &ServerWork) -> Vec<(String, bool)>;
         compaction_state(table: &TableName) -> CompactionState;
         flush(request: &FlushRequest) -> ();

@@ -14,11 +14,12 @@ use std::sync::Arc;
 use hblite_client::{Admin, Client, ClientMetrics};
 use hblite_env::{Clock as _, SystemClock};
 use hblite_model::{
-    BackupReport, BulkLoadOptions, BulkLoadReport, ClusterServers, ColumnFamilyDescriptor,
-    CompactRequest, CompactionState, FailSafeSnapshot, FlushRequest, MasterWork, MergeKind,
-    NamespaceDescriptor, RegionInfo, RegionLocation, Result, ScrubStatus, ServerWork,
-    SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus, Switch, SystemTables,
-    TableDescriptor, TableName, TableState,
+    BackupReport, BulkLoadOptions, BulkLoadReport, CacheEviction, ClusterServers,
+    ColumnFamilyDescriptor, CompactRequest, CompactionState, FailSafeSnapshot, FlushRequest,
+    MasterReport, MasterWork, MergeKind, NamespaceDescriptor, PeerConfig, PeerWork, RegionInfo,
+    RegionLocation, ReplicationPeer, Result, ScrubStatus, ServerWork, SnapshotDescription,
+    SnapshotOptions, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor, TableName,
+    TableState,
 };
 
 use self::runtime::Runtime;
@@ -249,6 +250,30 @@ impl Backend for Cluster {
 
     fn run_catalog_janitor(&self) -> Result<u32> {
         self.runtime.run(self.admin.run_catalog_janitor())
+    }
+
+    fn master_report(&self) -> Result<MasterReport> {
+        self.runtime.run(self.admin.master_report())
+    }
+
+    fn list_peers(&self) -> Result<Vec<ReplicationPeer>> {
+        self.runtime.run(self.admin.list_peers())
+    }
+
+    fn peer_config(&self, id: &str) -> Result<PeerConfig> {
+        self.runtime.run(self.admin.peer_config(id))
+    }
+
+    fn change_peer(&self, work: &PeerWork) -> Result<()> {
+        self.runtime.run(self.admin.change_peer(work))
+    }
+
+    fn clear_dead_servers(&self, servers: &[String]) -> Result<Vec<String>> {
+        self.runtime.run(self.admin.clear_dead_servers(servers))
+    }
+
+    fn clear_block_cache(&self, table: &TableName) -> Result<CacheEviction> {
+        self.runtime.run(self.admin.clear_block_cache(table))
     }
 
     fn run_on_servers(&self, servers: &[&str], work: &ServerWork) -> Result<Vec<(String, bool)>> {

@@ -109,3 +109,56 @@ async fn a_replica_that_does_not_exist_is_an_error_at_once() {
     let error = timeout(AT_ONCE, table.get(&get)).await.unwrap().unwrap_err();
     assert!(error.message().ends_with("has no replica 7"), "{error}");
 }
+
+#[tokio::test]
+async fn regions_are_on_the_servers_that_were_requested() {
+    let cluster = Cluster::start(2);
+    let _table = cluster.table("t", &[]).await;
+    let admin = cluster.client().admin();
+    let name: TableName = "t".parse().unwrap();
+    let region = admin.regions(&name).await.unwrap().remove(0).encoded_name().to_owned();
+    let [assign, unassign] =
+        [MasterWork::Assign, MasterWork::Unassign].map(|new| new(region.clone()));
+    let error = admin.run_on_master(&assign).await.unwrap_err();
+    assert_eq!(error.exception(), Exception::DoNotRetryRegion, "{error}");
+    assert!(admin.run_on_master(&unassign).await.unwrap());
+    let error = admin.run_on_master(&unassign).await.unwrap_err();
+    assert_eq!(error.exception(), Exception::DoNotRetryRegion, "{error}");
+    assert!(admin.run_on_master(&assign).await.unwrap());
+    let servers = admin.servers().await.unwrap().live;
+    let port = |server: &str| server.split(',').nth(1).unwrap().to_owned();
+    for server in &servers {
+        let to = Some(server.clone());
+        let work = MasterWork::Move { region: region.clone(), server: to };
+        assert!(admin.run_on_master(&work).await.unwrap());
+        let location = cluster.client().admin().locate_region(&name, b"a").await.unwrap();
+        assert!(location.server.ends_with(&port(server)), "{location:?}");
+    }
+    let last = servers[1].clone();
+    let work = MasterWork::Decommission { servers: vec![last.clone()], offload: true };
+    assert!(admin.run_on_master(&work).await.unwrap());
+    assert_eq!(admin.servers().await.unwrap().decommissioned.as_slice(), &servers[1..]);
+    let location = cluster.client().admin().locate_region(&name, b"a").await.unwrap();
+    assert!(location.server.ends_with(&port(&servers[0])), "{location:?}");
+    let work = MasterWork::Recommission { server: last, regions: vec![region] };
+    assert!(admin.run_on_master(&work).await.unwrap());
+    let location = cluster.client().admin().locate_region(&name, b"a").await.unwrap();
+    assert!(location.server.ends_with(&port(&servers[1])), "{location:?}");
+    assert!(admin.servers().await.unwrap().decommissioned.is_empty());
+}
+
+#[tokio::test]
+async fn caches_dead_servers_and_reports() {
+    let cluster = Cluster::start(1);
+    let _table = cluster.table("t", &[]).await;
+    let admin = cluster.client().admin();
+    let cleared = admin.clear_block_cache(&"t".parse().unwrap()).await.unwrap();
+    assert!(cleared.size_max_bytes > 0 && cleared.failed_regions == 0, "{cleared:?}");
+    let error = admin.clear_block_cache(&"nosuch".parse().unwrap()).await.unwrap_err();
+    assert_eq!(error.exception(), Exception::TableNotFound);
+    let gone = ["localhost,7777,1".to_owned()];
+    assert_eq!(admin.clear_dead_servers(&gone).await.unwrap(), gone);
+    let report = admin.master_report().await.unwrap();
+    assert_eq!(report.security_capabilities, ["SIMPLE_AUTHENTICATION"]);
+    assert!(!report.is_in_maintenance_mode && report.regions_in_transition.is_empty());
+}

@@ -12,23 +12,39 @@ use hblite_model::{Error, Result, Switch};
 
 /// The switches of one store.
 #[derive(Debug)]
-pub struct Switches([AtomicBool; Switch::ALL.len()]);
+pub struct Switches {
+    by_number: [AtomicBool; Switch::ALL.len()],
+    /// Whether the store, as a region server, is to get no more regions. Its regions stay: there is
+    /// no other server.
+    is_decommissioned: AtomicBool,
+}
 
 impl Default for Switches {
     fn default() -> Self {
-        Self(Switch::ALL.map(|switch| AtomicBool::new(!is_of_quotas(switch))))
+        let by_number = Switch::ALL.map(|switch| AtomicBool::new(!is_of_quotas(switch)));
+        Self { by_number, is_decommissioned: AtomicBool::new(false) }
     }
 }
 
 impl Switches {
     /// Whether it is on.
     pub fn is_on(&self, switch: Switch) -> bool {
-        self.0[switch as usize].load(Ordering::Relaxed)
+        self.by_number[switch as usize].load(Ordering::Relaxed)
     }
 
     /// Turns it on or off. Returns whether it was on.
     pub fn set(&self, switch: Switch, on: bool) -> bool {
-        self.0[switch as usize].swap(on && !is_of_quotas(switch), Ordering::Relaxed)
+        self.by_number[switch as usize].swap(on && !is_of_quotas(switch), Ordering::Relaxed)
+    }
+
+    /// Whether the store's server is to get no more regions.
+    pub fn is_decommissioned(&self) -> bool {
+        self.is_decommissioned.load(Ordering::Relaxed)
+    }
+
+    /// Says whether the store's server is to get no more regions.
+    pub fn set_decommissioned(&self, is_decommissioned: bool) {
+        self.is_decommissioned.store(is_decommissioned, Ordering::Relaxed);
     }
 
     /// Sets each as it is in `other`.
@@ -36,6 +52,7 @@ impl Switches {
         for switch in Switch::ALL {
             self.set(switch, other.is_on(switch));
         }
+        self.set_decommissioned(other.is_decommissioned());
     }
 
     /// Refuses work that is switched off.

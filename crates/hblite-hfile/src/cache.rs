@@ -152,20 +152,23 @@ impl BlockCache {
         shard.check();
     }
 
-    /// Removes all blocks of a file.
-    pub(crate) fn evict_file(&self, file: u64) {
+    /// Removes all blocks of a file. Returns how many there were.
+    pub(crate) fn evict_file(&self, file: u64) -> u64 {
+        let mut count = 0;
         for shard in &self.shards {
             let mut shard = shard.write();
             let mut index = 0;
             while index < shard.slots.len() {
                 if shard.slots[index].key.file == file {
                     shard.remove(index);
+                    count += 1;
                 } else {
                     index += 1;
                 }
             }
             shard.check();
         }
+        count
     }
 }
 

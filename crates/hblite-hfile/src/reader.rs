@@ -422,6 +422,14 @@ impl HFileReader {
     }
 }
 
+/// The block cache.
+impl HFileReader {
+    /// Removes the blocks of this file from the cache. Returns how many there were.
+    pub fn evict_blocks(&self) -> u64 {
+        self.cache.as_ref().map_or(0, |cached| cached.cache.evict_file(cached.file))
+    }
+}
+
 impl Drop for HFileReader {
     fn drop(&mut self) {
         self.offsets_budget().give_back(self.offsets_taken.load(Ordering::Relaxed));

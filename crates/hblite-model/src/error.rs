@@ -107,6 +107,12 @@ exceptions! {
     NullPointer = "java.lang.NullPointerException", InvalidArgument;
     /// A request that cannot succeed on retry.
     DoNotRetryIo = "org.apache.hadoop.hbase.DoNotRetryIOException", InvalidArgument;
+    /// A region is not in the state that a change of it requires.
+    DoNotRetryRegion =
+        "org.apache.hadoop.hbase.client.DoNotRetryRegionException", InvalidArgument;
+    /// There is no such replication peer.
+    ReplicationPeerNotFound =
+        "org.apache.hadoop.hbase.ReplicationPeerNotFoundException", NotFound;
     /// An operation that hblite does not support.
     UnsupportedOperation = "java.lang.UnsupportedOperationException", Unsupported;
     /// The table has no such family.

@@ -23,11 +23,12 @@ mod setters;
 mod text;
 
 pub use admin::{
-    BackupReport, BulkLoadOptions, BulkLoadReport, ClusterServers, CompactRequest, CompactionKind,
-    CompactionState, DamagedFile, FailSafeSnapshot, FileTransfer, FlushRequest, MasterWork,
-    MergeKind, RegionLoad, RegionLocation, RegionLocator, RegionStatus, RequestTarget, ScrubStatus,
-    ServerWork, SnapshotDescription, SnapshotKind, SnapshotOptions, SplitPoints, StoreStatus,
-    Switch, SystemTables, TableState,
+    BackupReport, BulkLoadOptions, BulkLoadReport, CacheEviction, ClusterServers, CompactRequest,
+    CompactionKind, CompactionState, DamagedFile, FailSafeSnapshot, FileTransfer, FlushRequest,
+    MasterReport, MasterWork, MergeKind, PeerConfig, PeerTables, PeerWork, RegionInTransition,
+    RegionLoad, RegionLocation, RegionLocator, RegionStatus, ReplicationPeer, RequestTarget,
+    ScrubStatus, ServerWork, SnapshotDescription, SnapshotKind, SnapshotOptions, SplitPoints,
+    StoreStatus, Switch, SystemTables, TableState,
 };
 pub use cell::{Cell, CellBuffer, CellComparator, CellRef, CellType, LATEST_TIMESTAMP};
 pub use descriptor::{

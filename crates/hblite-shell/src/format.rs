@@ -178,6 +178,26 @@ pub(crate) fn ruby_time(millis: i64, offset_seconds: i32) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} {zone}")
 }
 
+/// A time as Java's `Date.toString` in a zone of this offset: `Sun Nov 29 16:31:42 UTC 2026`.
+pub(crate) fn java_date(millis: i64, offset_seconds: i32) -> String {
+    let seconds = i128::from(millis.div_euclid(1000)) + i128::from(offset_seconds);
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (year, month, day) = civil_from_days(days);
+    let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][days.rem_euclid(7) as usize];
+    let months =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month = months[(month - 1) as usize];
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    let zone = match offset_seconds {
+        0 => "UTC".to_owned(),
+        offset => {
+            let sign = if offset < 0 { '-' } else { '+' };
+            format!("GMT{sign}{:02}:{:02}", offset.abs() / 3600, offset.abs() / 60 % 60)
+        }
+    };
+    format!("{weekday} {month} {day:02} {hour:02}:{minute:02}:{second:02} {zone} {year}")
+}
+
 /// Year, month and day of the proleptic Gregorian calendar, from days since 1970-01-01.
 fn civil_from_days(days: i128) -> (i128, i128, i128) {
     // Years that begin in March, so that the leap day is the last; eras of 400 years.
@@ -247,6 +267,8 @@ mod tests {
     fn times_are_rubys() {
         assert_eq!(ruby_time(1_795_259_138_999, 0), "2026-11-21 11:05:38 +0000");
         assert_eq!(ruby_time(-1, -19_800), "1969-12-31 18:29:59 -0530");
+        assert_eq!(java_date(1_795_259_138_999, 0), "Sat Nov 21 11:05:38 UTC 2026");
+        assert_eq!(java_date(0, 3600), "Thu Jan 01 01:00:00 GMT+01:00 1970");
     }
 
     #[test]

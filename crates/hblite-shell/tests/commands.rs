@@ -195,17 +195,6 @@ fn families_are_flushed_and_compacted_alone() {
 }
 
 #[test]
-fn what_is_not_there_says_why() {
-    let mut session = session();
-    for (command, why) in
-        [("move 'r'", "one server"), ("zk_dump", "no ZooKeeper"), ("trace", "calls are not traced")]
-    {
-        let message = refusal(&mut session, command);
-        assert!(message.contains(" is not supported by hblite: ") && message.contains(why));
-    }
-}
-
-#[test]
 fn snapshots_are_taken_listed_cloned_restored_and_deleted() {
     let mut session = session();
     done(&mut session, "put 't', 'r', 'f:q', 'before'");

@@ -46,16 +46,12 @@ const DIFFERENCES: &[(&str, &str, &str)] = &[
     ("12_replicas", "009", "reads from any of them are current"),
     ("13_operations", "026", "`normalize`: the pattern is not used"),
     ("13_operations", "068", "procedures, locks, tasks, slow calls"),
-    ("14_features", "010", "a store is one server, this process"),
-    ("14_features", "011", "a store is one server, this process"),
-    ("14_features", "017", "a store is one server, this process"),
-    ("14_features", "023", "a store is one server, this process"),
-    ("14_features", "035", "`clear_block_cache`"),
+    ("14_features", "011", "`unassign`"),
+    ("14_features", "035", "`clear_block_cache`: the size of the cache"),
     ("14_features", "078", "`set_visibility`: without labels no cell is written again"),
     ("14_features", "079", "`add_peer`: whether the peer can be reached or not"),
     ("14_features", "131", "`ALL_METRICS`"),
     ("14_features", "133", "there is one copy of a region"),
-    ("14_features", "136", "`trace`"),
     ("07_client261", "006", "recording: one region more was counted than the tables have"),
 ];
 

@@ -134,3 +134,79 @@ fn compactions_that_are_off_do_nothing_until_they_are_on() {
     let (_, _) = session.run(&format!("compact_rs '{server}', true"));
     assert_eq!(files(&mut session), 1);
 }
+
+#[test]
+fn the_only_server_keeps_its_regions() {
+    let mut session = session();
+    let name: hblite::TableName = "ops".parse().unwrap();
+    let regions = session.connection.admin().regions(&name).unwrap();
+    let region = regions[0].encoded_name();
+    let server = session.connection.admin().servers().unwrap().live.remove(0);
+    let assign = format!("assign '{region}'");
+    let class = "org.apache.hadoop.hbase.client.DoNotRetryRegionException";
+    assert_eq!(
+        refusal(&mut session, &assign),
+        format!(
+            "{class}: Unexpected state for state=OPEN, location={server}, table=ops, \
+             region={region}"
+        )
+    );
+    let (_, _) = session.run("disable 'ops'");
+    let closed = format!("state=CLOSED, location=null, table=ops, region={region}");
+    assert_eq!(
+        refusal(&mut session, &assign),
+        format!("org.apache.hadoop.hbase.DoNotRetryIOException: ops is disabled for {closed}")
+    );
+    let unassign = format!("unassign '{region}'");
+    assert_eq!(refusal(&mut session, &unassign), format!("{class}: Unexpected state for {closed}"));
+    let (_, _) = session.run("enable 'ops'");
+    assert!(refusal(&mut session, &unassign).contains("disable its table"));
+    check(&mut session, &format!("move '{region}', '{server}'"), "", "");
+    check(&mut session, &format!("move '{region}', 'h,1,1'"), "", "");
+    assert_eq!(
+        refusal(&mut session, &format!("move '{region}', 'nosuch'")),
+        "begin 0, end -1, length 6"
+    );
+    assert_eq!(refusal(&mut session, "move 'nosuch'"), "nosuch");
+    assert!(refusal(&mut session, "stop_master").contains("'exit'"));
+    let port = server.split(',').nth(1).unwrap();
+    let stop = format!("stop_regionserver 'localhost:{port}'");
+    assert!(refusal(&mut session, &stop).contains("'exit'"));
+    assert_eq!(refusal(&mut session, "stop_regionserver 'x'"), "Not a host:port pair: x");
+    assert_eq!(refusal(&mut session, "clear_block_cache 'nosuch'"), "Unknown table nosuch!");
+    check(&mut session, "trace", "", "=> false\n");
+}
+
+#[test]
+fn a_decommissioned_server_is_listed() {
+    let mut session = session();
+    let server = session.connection.admin().servers().unwrap().live.remove(0);
+    let listed = |count: usize| {
+        let line = if count > 0 { format!("{server}\n") } else { String::new() };
+        format!("DECOMMISSIONED REGION SERVERS\n{line}{count} row(s)\n")
+    };
+    let list = "list_decommissioned_regionservers";
+    check(&mut session, "decommission_regionservers 'localhost'", "", "");
+    check(&mut session, list, &listed(1), "");
+    check(&mut session, &format!("recommission_regionserver '{server}', ['x']"), "", "");
+    check(&mut session, list, &listed(0), "");
+    assert_eq!(
+        refusal(&mut session, &format!("decommission_regionservers ['{server}'], true")),
+        "org.apache.hadoop.hbase.HBaseIOException: Unable to determine a plan to move {ENCODED => \
+         1588230740, NAME => 'hbase:meta,,1', STARTKEY => '', ENDKEY => ''}"
+    );
+    check(&mut session, list, &listed(1), "");
+    for (line, message) in [
+        (
+            "decommission_regionservers 'x'",
+            "Could not find any server(s) with specified name(s): x",
+        ),
+        ("decommission_regionservers 5", "Integer of 5 is not of Array/String type"),
+        ("decommission_regionservers 'localhost', 5", "5 is not a boolean value"),
+        ("recommission_regionserver 5", "Integer of 5 is not of String type"),
+        ("recommission_regionserver 'localhost', 'x'", "String of \"x\" is not of Array type"),
+        ("recommission_regionserver 'x'", "Could not find any server with name x"),
+    ] {
+        assert_eq!(refusal(&mut session, line), message, "{line}");
+    }
+}

@@ -5,6 +5,8 @@
 
 mod namespaces;
 mod operations;
+mod peers;
+mod placement;
 mod procedure;
 mod regions;
 mod snapshots;

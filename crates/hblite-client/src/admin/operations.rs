@@ -62,6 +62,7 @@ impl Admin {
                 let answer: pb::SwitchResponse = self.call_method(method, &pb::Empty {}).await?;
                 Ok(answer.value.unwrap_or(false))
             }
+            work => self.place(work).await.map(|()| true),
         }
     }
 
@@ -120,6 +121,10 @@ impl Admin {
                 let request = pb::ClearCompactionQueuesRequest { queue_name: queues.clone() };
                 self.done(server, "ClearCompactionQueues", &request).await
             }
+            ServerWork::Stop(reason) => {
+                let request = pb::StopServerRequest { reason: reason.clone() };
+                self.done(server, "StopServer", &request).await
+            }
             ServerWork::UpdateConfiguration => {
                 self.done(server, "UpdateConfiguration", &pb::Empty {}).await
             }
@@ -143,7 +148,7 @@ impl Admin {
         Ok(true)
     }
 
-    async fn call_region_server<M: Message + Default>(
+    pub(super) async fn call_region_server<M: Message + Default>(
         &self,
         server: &ServerAddress,
         name: &'static str,
@@ -177,7 +182,7 @@ impl Admin {
     }
 }
 
-fn text(name: &pb::ServerName) -> String {
+pub(super) fn text(name: &pb::ServerName) -> String {
     let (port, start) = (name.port.unwrap_or(0), name.start_code.unwrap_or(0));
     format!("{},{port},{start}", name.host_name)
 }

@@ -50,7 +50,7 @@ impl Admin {
         Ok(RegionLocation { region: location.region.clone(), server })
     }
 
-    async fn locate(&self, table: &TableName, row: &[u8]) -> Result<Arc<Location>> {
+    pub(super) async fn locate(&self, table: &TableName, row: &[u8]) -> Result<Arc<Location>> {
         let mut retries = Retries::new(&self.shared.rpc);
         loop {
             let (locator, deadline) = (&self.shared.locator, retries.deadline());

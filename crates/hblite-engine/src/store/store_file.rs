@@ -252,6 +252,11 @@ impl StoreFile {
         self.path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
     }
 
+    /// Removes the blocks of this file from the cache. Returns how many there were.
+    pub(crate) fn evict_blocks(&self) -> u64 {
+        self.reader.evict_blocks()
+    }
+
     /// Bytes on disk; for a reference, half of them.
     pub(crate) fn size_bytes(&self) -> u64 {
         if self.is_reference() { self.reader.length() / 2 } else { self.reader.length() }

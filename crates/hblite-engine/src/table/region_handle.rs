@@ -100,6 +100,12 @@ impl RegionHandle {
         stores.collect()
     }
 
+    /// Removes the blocks of this region's files from the block cache. Returns how many there were.
+    pub fn evict_blocks(&self) -> u64 {
+        let stores = self.region.stores().iter().map(|store| store.files());
+        stores.map(|files| files.iter().map(|file| file.evict_blocks()).sum::<u64>()).sum()
+    }
+
     /// When the oldest file of a major compaction was written, in milliseconds; `None` if there is
     /// none.
     pub fn major_compacted_at_ms(&self) -> Option<i64> {

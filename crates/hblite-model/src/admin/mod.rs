@@ -7,6 +7,7 @@ mod backup;
 mod bulk_load;
 mod choice;
 mod operation;
+mod peer;
 mod region_locator;
 mod request;
 mod snapshot;
@@ -17,7 +18,11 @@ mod table_state;
 pub use backup::BackupReport;
 pub use bulk_load::{BulkLoadOptions, BulkLoadReport, FileTransfer};
 pub use choice::{FailSafeSnapshot, MergeKind, SplitPoints, SystemTables};
-pub use operation::{ClusterServers, CompactionState, MasterWork, ServerWork};
+pub use operation::{
+    CacheEviction, ClusterServers, CompactionState, MasterReport, MasterWork, RegionInTransition,
+    ServerWork,
+};
+pub use peer::{PeerConfig, PeerTables, PeerWork, ReplicationPeer};
 pub use region_locator::RegionLocator;
 pub use request::{CompactRequest, CompactionKind, FlushRequest, RequestTarget};
 pub use snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};

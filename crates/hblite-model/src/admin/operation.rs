@@ -33,6 +33,33 @@ pub enum MasterWork {
     CleanerChore,
     /// Looks for inconsistencies between regions, servers and files.
     HbckChore,
+    /// Puts a region, named by its full or encoded name, in service.
+    Assign(String),
+    /// Takes a region out of service.
+    Unassign(String),
+    /// Moves a region to a server, or to any other one.
+    Move {
+        /// The encoded name of the region.
+        region: String,
+        /// The server's name.
+        server: Option<String>,
+    },
+    /// Gives servers no more regions.
+    Decommission {
+        /// The names of the servers.
+        servers: Vec<String>,
+        /// Whether their regions go to other servers.
+        offload: bool,
+    },
+    /// Gives a server regions again.
+    Recommission {
+        /// The name of the server.
+        server: String,
+        /// The encoded names of regions that it gets at once.
+        regions: Vec<String>,
+    },
+    /// Ends the master.
+    Stop,
 }
 
 /// What region servers do on request.
@@ -50,6 +77,43 @@ pub enum ServerWork {
     UpdateConfiguration,
     /// Forgets slow calls. The result is whether it did.
     ClearSlowLog,
+    /// Ends the server, for this reason.
+    Stop(String),
+}
+
+/// What was removed from the block caches of servers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CacheEviction {
+    /// Blocks that were removed.
+    pub evicted_blocks: u64,
+    /// The size of all caches, in bytes.
+    pub size_max_bytes: u64,
+    /// Regions whose blocks could not be removed.
+    pub failed_regions: u64,
+}
+
+/// What the master says about itself and about regions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MasterReport {
+    /// Whether only hbase:meta is in service.
+    pub is_in_maintenance_mode: bool,
+    /// The names of the security features that are on, as HBase's client has them.
+    pub security_capabilities: Vec<String>,
+    /// Regions between two servers or states.
+    pub regions_in_transition: Vec<RegionInTransition>,
+}
+
+/// A region between two servers or states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegionInTransition {
+    /// Its full name.
+    pub region: String,
+    /// HBase's name of its state.
+    pub state: String,
+    /// When it came into that state, in milliseconds.
+    pub since_ms: i64,
 }
 
 /// Whether files of a table are being merged.

@@ -44,9 +44,7 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
             call.answer(&pb::GetServerInfoResponse { server_info })
         }
         "GetStoreFile" => store_files(cluster, call),
-        "ClearRegionBlockCache" => call.answer(&pb::ClearRegionBlockCacheResponse {
-            stats: pb::CacheEvictionStats::default(),
-        }),
+        "ClearRegionBlockCache" => clear_block_cache(cluster, call),
         "RollWALWriter" => {
             cluster.engine.roll_log()?;
             call.answer_empty()
@@ -79,6 +77,22 @@ fn named(
     };
     let specifier = pb::RegionSpecifier { value: full, ..specifier.clone() };
     cluster.region(call.client.role, &call.client.host, &specifier)
+}
+
+fn clear_block_cache(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::ClearRegionBlockCacheRequest = call.parameter()?;
+    let mut evicted = 0;
+    for specifier in &request.region {
+        evicted += named(cluster, call, specifier)?.evict_blocks();
+    }
+    let size = cluster.engine.options().block_cache_size_bytes;
+    call.answer(&pb::ClearRegionBlockCacheResponse {
+        stats: pb::CacheEvictionStats {
+            evicted_blocks: i64::try_from(evicted).ok(),
+            bytes_evicted: None,
+            max_cache_size: i64::try_from(size).ok(),
+        },
+    })
 }
 
 fn region_info(cluster: &Cluster, call: &Call<'_>) -> Answer {

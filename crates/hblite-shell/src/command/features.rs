@@ -24,35 +24,6 @@ macro_rules! rows {
 }
 
 rows! {
-    "hblite has no replication peers. Peers can be listed and none can be added." {
-        "add_peer" 1 3, add_peer;
-        "remove_peer" 1 1, |context, arguments| unknown_peer(context, &arguments, "");
-        "enable_peer" 1 1, |context, arguments| unknown_peer(context, &arguments, "");
-        "disable_peer" 1 1, |context, arguments| unknown_peer(context, &arguments, "");
-        "get_peer_config" 1 1, |context, arguments| unknown_peer(context, &arguments, NO_PEER);
-        "update_peer_config" 1 2, |context, arguments| unknown_peer(context, &arguments, NO_PEER);
-        "show_peer_tableCFs" 1 1, |context, arguments| unknown_peer(context, &arguments, NO_PEER);
-        "set_peer_tableCFs" 1 2, |context, arguments| change_peer(context, &arguments);
-        "append_peer_tableCFs" 2 2, |context, arguments| change_peer(context, &arguments);
-        "remove_peer_tableCFs" 2 2, |context, arguments| change_peer(context, &arguments);
-        "set_peer_exclude_tableCFs" 1 2, |context, arguments| change_peer(context, &arguments);
-        "append_peer_exclude_tableCFs" 2 2, |context, arguments| change_peer(context, &arguments);
-        "remove_peer_exclude_tableCFs" 2 2, |context, arguments| change_peer(context, &arguments);
-        "set_peer_namespaces" 2 2, |context, arguments| change_peer(context, &arguments);
-        "append_peer_namespaces" 2 2, |context, arguments| change_peer(context, &arguments);
-        "remove_peer_namespaces" 2 2, |context, arguments| change_peer(context, &arguments);
-        "set_peer_exclude_namespaces" 2 2, |context, arguments| change_peer(context, &arguments);
-        "append_peer_exclude_namespaces" 2 2, |context, arguments| change_peer(context, &arguments);
-        "remove_peer_exclude_namespaces" 2 2, |context, arguments| change_peer(context, &arguments);
-        "set_peer_replicate_all" 2 2, |context, arguments| change_peer(context, &arguments);
-        "set_peer_serial" 2 2, |context, arguments| change_peer(context, &arguments);
-        "set_peer_bandwidth" 1 2, |context, arguments| unknown_peer(context, &arguments, NO_PEER);
-        "list_peers" 0 0, list_peers;
-        "list_peer_configs" 0 0, |context, _| {
-            on_store(context)?;
-            Ok(Value::Hash(Hash::default()))
-        };
-    }
     "Families with a REPLICATION_SCOPE are to be replicated, but hblite has no peers." {
         "enable_table_replication" 1 1, |context, arguments| {
             context.connection.admin().describe_table(arguments.table_name(0)?)?;
@@ -140,7 +111,6 @@ rows! {
     }
 }
 
-const NO_PEER: &str = "org.apache.hadoop.hbase.ReplicationPeerNotFoundException: ";
 const NO_PERMISSIONS: &str = "DISABLED: Security features are not available";
 const NO_LABELS: &str = "DISABLED: Visibility labels feature is not available";
 const NO_GROUPS: &str = "org.apache.hadoop.hbase.exceptions.UnknownProtocolException: No \
@@ -204,46 +174,6 @@ fn no_groups(context: &mut Context<'_>, titles: Option<[&str; 2]>) -> CommandRes
         context.out.header(&titles)?;
     }
     Err(Failure::refused(NO_GROUPS))
-}
-
-fn add_peer(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
-    let Some(Value::Hash(options)) = arguments.get(1) else {
-        let message = match arguments.get(1) {
-            None => "Either ENDPOINT_CLASSNAME or CLUSTER_KEY must be specified.",
-            Some(_) => "args must be a Hash",
-        };
-        return Err(Failure::refused(message));
-    };
-    if !options.contains("ENDPOINT_CLASSNAME") && !options.contains("CLUSTER_KEY") {
-        let message = "Either ENDPOINT_CLASSNAME or CLUSTER_KEY must be specified.";
-        return Err(Failure::refused(message));
-    }
-    on_store(context)?;
-    Err(Failure::refused("hblite does not replicate, so a peer would get nothing"))
-}
-
-/// There is no peer of any id.
-fn unknown_peer(context: &Context<'_>, arguments: &Arguments, class: &str) -> CommandResult {
-    on_store(context)?;
-    Err(Failure::refused(format!("{class}{}", arguments.subject())))
-}
-
-/// `nil` changes nothing, and no peer is looked for.
-fn change_peer(context: &Context<'_>, arguments: &Arguments) -> CommandResult {
-    match arguments.get(1) {
-        None => Ok(Value::Nil),
-        Some(_) => unknown_peer(context, arguments, NO_PEER),
-    }
-}
-
-fn list_peers(context: &mut Context<'_>, _: Arguments) -> CommandResult {
-    on_store(context)?;
-    context.out.row(
-        " PEER_ID CLUSTER_KEY ENDPOINT_CLASSNAME STATE REPLICATE_ALL NAMESPACES TABLE_CFS \
-         BANDWIDTH SERIAL",
-    )?;
-    context.out.footer(0)?;
-    Ok(Value::Nil)
 }
 
 fn disable_table_replication(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {

@@ -14,12 +14,13 @@ mod key;
 mod namespace;
 mod operations;
 mod pattern;
+mod peers;
+mod placement;
 mod read;
 mod region;
 mod schema;
 mod snapshot;
 mod switches;
-mod unsupported;
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -279,6 +280,8 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "snapshots", commands: snapshot::COMMANDS },
     Group { name: "switches", commands: switches::COMMANDS },
     Group { name: "operations", commands: operations::COMMANDS },
+    Group { name: "replication", commands: peers::COMMANDS },
+    Group { name: "placement", commands: placement::COMMANDS },
     Group { name: "features", commands: features::COMMANDS },
 ];
 
@@ -287,9 +290,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Command> {
     GROUPS.iter().flat_map(|group| group.commands)
 }
 
-/// The command of this name, including those that only report that hblite does not have them.
+/// The command of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Command> {
-    all()
-        .find(|command| command.name == name || command.aliases.contains(&name))
-        .or_else(|| unsupported::COMMANDS.iter().find(|command| command.name == name))
+    all().find(|command| command.name == name || command.aliases.contains(&name))
 }

@@ -95,23 +95,9 @@ rows! {
             let servers = context.connection.admin().servers()?.decommissioned;
             list(context, "DECOMMISSIONED REGION SERVERS", &servers)
         };
-    "clear_deadservers" 0 MANY, "Forgets region servers that are gone." " 'SERVER_NAME'"
-        clear_dead_servers;
     "list_replicated_tables" 0 1, "Lists families that are to be replicated." " 'abc.*'"
         list_replicated_tables;
-    "rit" 0 0, "Lists regions that are changing servers." ""
-        |context, _| {
-            on_store(context)?;
-            context.out.footer(0)?;
-            Ok(Value::Nil)
-        };
     "regioninfo" 1 1, "Prints a region." " 'REGION_NAME'" region_info;
-    "is_in_maintenance_mode" 0 0, "Prints whether the master is in maintenance mode." ""
-        |context, _| {
-            on_store(context)?;
-            context.out.row("false")?;
-            Ok(Value::Bool(false))
-        };
     "list_procedures" 0 0, "Lists changes of tables and regions in progress." ""
         |context, _| {
             on_store(context)?;
@@ -125,12 +111,6 @@ rows! {
             Ok(Value::Array(Vec::new()))
         };
     "processlist" 0 MANY, "Lists tasks of the server." " 'all'" process_list;
-    "list_security_capabilities" 0 0, "Lists the security features." ""
-        |context, _| {
-            on_store(context)?;
-            context.out.line("SIMPLE_AUTHENTICATION")?;
-            Ok(Value::Array(vec![Value::from("SIMPLE_AUTHENTICATION")]))
-        };
     "get_balancer_decisions" 0 1, "Prints what the balancer has moved." ""
         |context, arguments| records(context, &arguments, 0, "BalancerDecision Responses");
     "get_balancer_rejections" 0 1, "Prints what the balancer has not moved." ""
@@ -167,27 +147,13 @@ fn run(context: &mut Context<'_>, work: &MasterWork) -> CommandResult {
     Ok(Value::Bool(has_run))
 }
 
-fn list(context: &mut Context<'_>, title: &str, names: &[String]) -> CommandResult {
+pub(super) fn list(context: &mut Context<'_>, title: &str, names: &[String]) -> CommandResult {
     context.out.header(&[title])?;
     for name in names {
         context.out.row(name)?;
     }
     context.out.footer(names.len() as u64)?;
     Ok(Value::Nil)
-}
-
-/// A store has no dead servers, so none can be forgotten.
-fn clear_dead_servers(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
-    on_store(context)?;
-    let names: Vec<String> = arguments.rest(0).into_iter().map(Value::to_text).collect();
-    names.iter().try_for_each(|name| check_server_name(name))?;
-    if names.is_empty() {
-        context.out.row("true")?;
-    } else {
-        context.out.row("Some dead server clear failed")?;
-        list(context, "SERVERNAME", &names)?;
-    }
-    Ok(Value::Array(names.into_iter().map(Value::from).collect()))
 }
 
 fn normalize(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
@@ -226,7 +192,7 @@ fn normalize(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
 }
 
 /// Refuses a text that is not `host,port,start code`.
-fn check_server_name(name: &str) -> Result<(), Failure> {
+pub(super) fn check_server_name(name: &str) -> Result<(), Failure> {
     let mut parts = name.split(',').skip(1);
     let is_number = |part: Option<&str>| part.is_some_and(|part| part.parse::<u64>().is_ok());
     if is_number(parts.next()) && is_number(parts.next()) && parts.next().is_none() {
@@ -258,7 +224,7 @@ fn compaction_switch(context: &mut Context<'_>, arguments: Arguments) -> Command
 }
 
 /// The servers that an argument names, `None` if it is neither a string nor an array.
-fn servers_in(value: &Value) -> Option<Vec<String>> {
+pub(super) fn servers_in(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::String(_) => Some(vec![value.to_text()]),
         Value::Array(names) => Some(names.iter().map(Value::to_text).collect()),

@@ -1,6 +1,6 @@
 //! Regions: split, merge, truncate, move, balance, assign.
 
-use hblite_model::{Error, Exception, MergeKind, RegionInfo, Result, Switch};
+use hblite_model::{Error, Exception, MergeKind, RegionInfo, Result, Switch, TableState};
 use hblite_wire::convert;
 use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
@@ -82,10 +82,11 @@ fn move_region(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::MoveRegionRequest = call.parameter()?;
     let region = named(cluster, &request.region)?;
     let place = cluster.place_of(&region);
-    let server = match &request.dest_server_name {
-        Some(name) => server_named(cluster, name)?,
-        None => cluster.next_server_after(place.server),
-    };
+    // As in HBase, the region goes to another server if there is none of this name.
+    let wanted = request.dest_server_name.as_ref();
+    let server = wanted
+        .and_then(|name| server_named(cluster, name).ok())
+        .unwrap_or_else(|| cluster.next_server_after(place.server));
     if server != place.server {
         cluster.assignments.move_to(region.encoded_name(), server);
         cluster.note_change();
@@ -113,6 +114,7 @@ pub(super) fn server_named(
 fn set_closed(cluster: &Cluster, call: &Call<'_>, is_closed: bool) -> Answer {
     let request: pb::RegionRequest = call.parameter()?;
     let region = named(cluster, &request.region)?;
+    check_state(cluster, call, &region, !is_closed)?;
     if region.table().is_meta() && is_closed {
         let message = "hblite does not take hbase:meta out of service";
         return Err(RemoteException::do_not_retry(message));
@@ -120,6 +122,37 @@ fn set_closed(cluster: &Cluster, call: &Call<'_>, is_closed: bool) -> Answer {
     cluster.assignments.set_closed(region.encoded_name(), is_closed);
     cluster.note_change();
     call.answer_empty()
+}
+
+/// Refuses what is already closed, or in service with `is_to_open`, and a region of a disabled
+/// table.
+fn check_state(
+    cluster: &Cluster,
+    call: &Call<'_>,
+    region: &RegionInfo,
+    is_to_open: bool,
+) -> std::result::Result<(), RemoteException> {
+    let (table, encoded) = (region.table(), region.encoded_name());
+    let place = cluster.place_of(region);
+    let is_enabled = cluster.engine.catalog().table_state(table)? == TableState::Enabled;
+    let is_open = is_enabled && !place.is_closed;
+    let node = if is_open {
+        let identity = cluster.identity(Role::RegionServer(place.server));
+        let server = identity.message(&call.client.host);
+        let (host, port) = (server.host_name, identity.port);
+        let start = identity.start_code;
+        format!("state=OPEN, location={host},{port},{start}, table={table}, region={encoded}")
+    } else {
+        format!("state=CLOSED, location=null, table={table}, region={encoded}")
+    };
+    if is_open == is_to_open {
+        let message = format!("Unexpected state for {node}");
+        return Err(Error::new(Exception::DoNotRetryRegion, message).into());
+    }
+    if !is_enabled {
+        return Err(RemoteException::do_not_retry(format!("{table} is disabled for {node}")));
+    }
+    Ok(())
 }
 
 /// Moves regions from servers with many to servers with few, until no two differ by more than one.

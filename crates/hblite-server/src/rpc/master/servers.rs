@@ -1,5 +1,6 @@
 //! Decommissioned region servers, which must not get regions.
 
+use hblite_model::{Error, Exception};
 use hblite_wire::pb;
 
 use super::Method;
@@ -26,9 +27,12 @@ fn decommission(cluster: &Cluster, call: &Call<'_>) -> Answer {
             continue;
         }
         for region in cluster.regions_on(server, None) {
-            if let Some(other) = cluster.assignments.next_server() {
-                cluster.assignments.move_to(region.info().encoded_name(), other);
-            }
+            let Some(other) = cluster.assignments.next_server() else {
+                cluster.note_change();
+                let message = format!("Unable to determine a plan to move {}", region.info());
+                return Err(Error::new(Exception::HBaseIo, message).into());
+            };
+            cluster.assignments.move_to(region.info().encoded_name(), other);
         }
     }
     cluster.note_change();

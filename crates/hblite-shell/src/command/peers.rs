@@ -1,0 +1,424 @@
+//! Replication peers: other clusters that get the writes of this one. A store has none, and none
+//! can be added.
+
+use std::collections::BTreeSet;
+
+use hblite::{Error, PeerConfig, PeerTables, PeerWork, ReplicationPeer, TableName};
+
+use super::switches::boolean;
+use super::{Arguments, Command, CommandResult, Context, Failure};
+use crate::value::{Hash, Value};
+
+/// A row: the name, the least and greatest number of arguments, the help, an example, and what the
+/// command does.
+macro_rules! rows {
+    ($($name:literal $least:literal $most:literal, $usage:literal $example:literal
+        $run:expr;)*) => {
+        pub(super) const COMMANDS: &[Command] = &[$(Command {
+            name: $name,
+            aliases: &[],
+            arity: ($least, $most),
+            is_table_method: false,
+            usage: concat!($usage, "\n\n  hbase> ", $name, $example),
+            run: $run,
+        },)*];
+    };
+}
+
+rows! {
+    "add_peer" 1 3, "Adds a cluster that gets the writes of families with a REPLICATION_SCOPE."
+        " '1', CLUSTER_KEY => 'zk1,zk2,zk3:2181:/hbase'\n  hbase> add_peer '2', CLUSTER_KEY => \
+         'zk4:2181:/hbase', STATE => 'DISABLED', SERIAL => true,\n           NAMESPACES => \
+         ['ns1'], TABLE_CFS => {'t1' => ['f1', 'f2'], 'ns2:t2' => []}" add_peer;
+    "remove_peer" 1 1, "Forgets a peer." " '1'"
+        |context, arguments| change(context, &arguments, PeerWork::Remove);
+    "enable_peer" 1 1, "Sends writes to a peer again." " '1'"
+        |context, arguments| change(context, &arguments, PeerWork::Enable);
+    "disable_peer" 1 1, "Keeps writes for a peer and does not send them." " '1'"
+        |context, arguments| change(context, &arguments, PeerWork::Disable);
+    "list_peers" 0 0, "Lists the peers." "" list_peers;
+    "list_peer_configs" 0 0, "Prints where the peers are, and their settings." ""
+        |context, _| {
+            let peers = context.connection.admin().list_peers()?;
+            for peer in &peers {
+                context.out.row_of_two("PeerId", &peer.id)?;
+                print_config(context, &peer.config)?;
+                context.out.row(" ")?;
+            }
+            let mut shown = Hash::default();
+            for peer in &peers {
+                shown.insert(Value::from(peer.id.as_str()), Value::from(place(&peer.config)));
+            }
+            Ok(Value::Hash(shown))
+        };
+    "get_peer_config" 1 1, "Prints where a peer is, and its settings." " '1'"
+        |context, arguments| {
+            let config = config_of(context, &arguments)?;
+            print_config(context, &config)?;
+            Ok(Value::Nil)
+        };
+    "update_peer_config" 1 2, "Adds settings to a peer."
+        " '1', CONFIG => {'setting' => 'value'}, DATA => {'key' => 'value'}" update_config;
+    "show_peer_tableCFs" 1 1, "Prints the tables and families that a peer gets." " '1'"
+        |context, arguments| {
+            let text = config_of(context, &arguments)?.tables.as_ref().map(tables_text);
+            context.out.line(text.as_deref().unwrap_or_default())?;
+            Ok(text.map_or(Value::Nil, Value::from))
+        };
+    "set_peer_tableCFs" 1 2, "Says which tables a peer gets." " '1', {'t1' => ['f1'], 't2' => []}"
+        |context, arguments| with_tables(context, &arguments, |config, tables| {
+            config.tables = Some(tables);
+            Ok(())
+        });
+    "append_peer_tableCFs" 2 2, "Adds tables or families to those that a peer gets."
+        " '1', {'t3' => ['f1']}"
+        |context, arguments| with_tables(context, &arguments, |config, tables| {
+            append(config.tables.get_or_insert_default(), tables);
+            Ok(())
+        });
+    "remove_peer_tableCFs" 2 2, "Removes tables or families from those that a peer gets."
+        " '1', {'t3' => ['f1']}"
+        |context, arguments| {
+            let id = arguments.subject();
+            with_tables(context, &arguments, |config, tables| {
+                remove(&mut config.tables, &tables, &id, "able-cfs", "T")
+            })
+        };
+    "set_peer_exclude_tableCFs" 1 2, "Says which tables a peer that gets all others does not get."
+        " '1', {'t1' => ['f1'], 't2' => []}"
+        |context, arguments| with_tables(context, &arguments, |config, tables| {
+            config.excluded_tables = Some(tables);
+            Ok(())
+        });
+    "append_peer_exclude_tableCFs" 2 2, "Adds tables or families to those that a peer does not get."
+        " '1', {'t3' => ['f1']}"
+        |context, arguments| with_tables(context, &arguments, |config, tables| {
+            append(config.excluded_tables.get_or_insert_default(), tables);
+            Ok(())
+        });
+    "remove_peer_exclude_tableCFs" 2 2,
+        "Removes tables or families from those that a peer does not get." " '1', {'t3' => ['f1']}"
+        |context, arguments| {
+            let id = arguments.subject();
+            with_tables(context, &arguments, |config, tables| {
+                remove(&mut config.excluded_tables, &tables, &id, "xclude-table-cfs", "e")
+            })
+        };
+    "set_peer_namespaces" 2 2, "Says which namespaces a peer gets." " '1', ['ns1', 'ns2']"
+        |context, arguments| with_names(context, &arguments, |config, names| {
+            config.namespaces = Some(names);
+        });
+    "append_peer_namespaces" 2 2, "Adds namespaces to those that a peer gets." " '1', ['ns1']"
+        |context, arguments| with_names(context, &arguments, |config, names| {
+            config.namespaces.get_or_insert_default().extend(names);
+        });
+    "remove_peer_namespaces" 2 2, "Removes namespaces from those that a peer gets." " '1', ['ns1']"
+        |context, arguments| with_names(context, &arguments, |config, names| {
+            config.namespaces.iter_mut().for_each(|kept| kept.retain(|one| !names.contains(one)));
+        });
+    "set_peer_exclude_namespaces" 2 2,
+        "Says which namespaces a peer that gets all others does not get." " '1', ['ns1']"
+        |context, arguments| with_names(context, &arguments, |config, names| {
+            config.excluded_namespaces = Some(names);
+        });
+    "append_peer_exclude_namespaces" 2 2, "Adds namespaces to those that a peer does not get."
+        " '1', ['ns1']"
+        |context, arguments| with_names(context, &arguments, |config, names| {
+            config.excluded_namespaces.get_or_insert_default().extend(names);
+        });
+    "remove_peer_exclude_namespaces" 2 2,
+        "Removes namespaces from those that a peer does not get." " '1', ['ns1']"
+        |context, arguments| with_names(context, &arguments, |config, names| {
+            let kept = &mut config.excluded_namespaces;
+            kept.iter_mut().for_each(|kept| kept.retain(|one| !names.contains(one)));
+        });
+    "set_peer_replicate_all" 2 2, "Says whether a peer gets all tables." " '1', true"
+        |context, arguments| {
+            let sends_all = boolean(&arguments, 1);
+            update(context, &arguments, |config| config.sends_all = sends_all)
+        };
+    "set_peer_serial" 2 2, "Says whether a peer gets the writes of a region in their order."
+        " '1', true"
+        |context, arguments| {
+            let is_serial = boolean(&arguments, 1);
+            update(context, &arguments, |config| config.is_serial = is_serial)
+        };
+    "set_peer_bandwidth" 1 2, "Limits the bytes per second that a peer gets; 0 for no limit."
+        " '1', 1048576"
+        |context, arguments| {
+            let bandwidth = arguments.get(1).map(|value| super::integer(value, "The bandwidth"));
+            let bandwidth = bandwidth.transpose()?.unwrap_or(0);
+            update(context, &arguments, |config| config.bandwidth = bandwidth)
+        };
+}
+
+fn change(
+    context: &Context<'_>,
+    arguments: &Arguments,
+    work: impl Fn(String) -> PeerWork,
+) -> CommandResult {
+    run(context, &work(arguments.subject()))
+}
+
+/// Where a change of the master fails, HBase's shell prints the message without its class.
+fn run(context: &Context<'_>, work: &PeerWork) -> CommandResult {
+    let done = context.connection.admin().change_peer(work);
+    done.map(|()| Value::Nil).map_err(|error| Failure::refused(error.message()))
+}
+
+fn config_of(context: &Context<'_>, arguments: &Arguments) -> Result<PeerConfig, Error> {
+    context.connection.admin().peer_config(&arguments.subject())
+}
+
+fn update(
+    context: &Context<'_>,
+    arguments: &Arguments,
+    edit: impl FnOnce(&mut PeerConfig),
+) -> CommandResult {
+    let mut config = config_of(context, arguments)?;
+    edit(&mut config);
+    run(context, &PeerWork::Update(arguments.subject(), config))
+}
+
+/// Edits tables; `nil` changes nothing, and no peer is looked for.
+fn with_tables(
+    context: &Context<'_>,
+    arguments: &Arguments,
+    edit: impl FnOnce(&mut PeerConfig, PeerTables) -> Result<(), Failure>,
+) -> CommandResult {
+    let tables = match arguments.get(1) {
+        None => return Ok(Value::Nil),
+        Some(Value::Hash(tables)) => tables_in(tables)?,
+        Some(other) => return Err(not_a_hash(other)),
+    };
+    let mut config = config_of(context, arguments)?;
+    edit(&mut config, tables)?;
+    update(context, arguments, |old| *old = config)
+}
+
+fn with_names(
+    context: &Context<'_>,
+    arguments: &Arguments,
+    edit: impl FnOnce(&mut PeerConfig, BTreeSet<String>),
+) -> CommandResult {
+    let names = match arguments.get(1) {
+        None => return Ok(Value::Nil),
+        Some(Value::Array(names)) => names.iter().map(Value::to_text).collect(),
+        Some(other) => {
+            let (shown, class) = (other.inspect(), other.class_name());
+            return Err(Failure::refused(format!("{class} of {shown} is not of Array type")));
+        }
+    };
+    update(context, arguments, |config| edit(config, names))
+}
+
+fn not_a_hash(value: &Value) -> Failure {
+    let (shown, class) = (value.inspect(), value.class_name());
+    Failure::refused(format!("{class} of {shown} is not of Hash type"))
+}
+
+fn tables_in(hash: &Hash) -> Result<PeerTables, Failure> {
+    let mut tables = PeerTables::new();
+    for (name, families) in hash.iter() {
+        let table: TableName = name.to_text().parse()?;
+        let families = match families {
+            Value::Nil => BTreeSet::new(),
+            Value::Array(families) => families.iter().map(Value::to_text).collect(),
+            one => [one.to_text()].into(),
+        };
+        tables.insert(table, families);
+    }
+    Ok(tables)
+}
+
+/// A table without families has all of them.
+fn append(tables: &mut PeerTables, more: PeerTables) {
+    for (table, families) in more {
+        match tables.get_mut(&table) {
+            Some(known) if known.is_empty() || families.is_empty() => known.clear(),
+            Some(known) => known.extend(families),
+            None => _ = tables.insert(table, families),
+        }
+    }
+}
+
+/// Removes tables and families. Both halves of the list's name are for messages.
+fn remove(
+    tables: &mut Option<PeerTables>,
+    less: &PeerTables,
+    id: &str,
+    name: &str,
+    first: &str,
+) -> Result<(), Failure> {
+    let Some(known) = tables else {
+        return Err(Failure::refused(format!("{first}{} for peer: {id} is null", capital(name))));
+    };
+    let name = format!("{}{name} config in peer: {id}", first.to_lowercase());
+    for (table, families) in less {
+        let Some(kept) = known.get_mut(table) else {
+            let name = name.replace(" in peer", " of peer");
+            return Err(Failure::refused(format!("No table: {table} in {name}")));
+        };
+        match (kept.is_empty(), families.is_empty()) {
+            (true, true) => _ = known.remove(table),
+            (true, false) => {
+                let message = format!(
+                    "Cannot remove cf of table: {table} which doesn't specify cfs from {name}"
+                );
+                return Err(Failure::refused(message));
+            }
+            (false, true) => {
+                let message =
+                    format!("Cannot remove table: {table} which has specified cfs from {name}");
+                return Err(Failure::refused(message));
+            }
+            (false, false) => {
+                kept.retain(|family| !families.contains(family));
+                if kept.is_empty() {
+                    known.remove(table);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// HBase writes these lists with capitals where they are missing.
+fn capital(name: &str) -> String {
+    name.replace("able-cfs", "able-Cfs").replace("-table-Cfs", "-Table-Cfs")
+}
+
+fn add_peer(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let nothing = Hash::default();
+    let options = match arguments.get(1) {
+        None => &nothing,
+        Some(Value::Hash(options)) => options,
+        Some(_) => return Err(Failure::refused("args must be a Hash")),
+    };
+    if arguments.get(2).is_some() {
+        return Err(Failure::refused("peer_tableCFs should be specified as TABLE_CFS in args"));
+    }
+    let text = |key: &str| options.get(key).map(Value::to_text);
+    let mut config = PeerConfig {
+        cluster_key: text("CLUSTER_KEY"),
+        endpoint: text("ENDPOINT_CLASSNAME"),
+        sends_all: true,
+        ..PeerConfig::default()
+    };
+    if config.cluster_key.is_none() && config.endpoint.is_none() {
+        let message = "Either ENDPOINT_CLASSNAME or CLUSTER_KEY must be specified.";
+        return Err(Failure::refused(message));
+    }
+    add_settings(&mut config, options)?;
+    config.is_serial = options.truthy("SERIAL").is_some();
+    if let Some(Value::Array(names)) = options.get("NAMESPACES") {
+        config.namespaces = Some(names.iter().map(Value::to_text).collect());
+        config.sends_all = false;
+    }
+    match options.get("TABLE_CFS") {
+        None | Some(Value::Nil) => {}
+        Some(Value::Hash(tables)) => {
+            config.tables = Some(tables_in(tables)?);
+            config.sends_all = false;
+        }
+        Some(other) => return Err(not_a_hash(other)),
+    }
+    let is_enabled = text("STATE").as_deref() != Some("DISABLED");
+    let peer = ReplicationPeer { id: arguments.subject(), is_enabled, config };
+    run(context, &PeerWork::Add(peer))
+}
+
+fn add_settings(config: &mut PeerConfig, options: &Hash) -> Result<(), Failure> {
+    for (key, is_data) in [("CONFIG", false), ("DATA", true)] {
+        let settings = match options.get(key) {
+            None | Some(Value::Nil) => continue,
+            Some(Value::Hash(settings)) => settings,
+            Some(other) => return Err(not_a_hash(other)),
+        };
+        for (name, value) in settings.iter() {
+            if is_data {
+                config.data.retain(|(known, _)| *known != name.to_bytes());
+                config.data.push((name.to_bytes(), value.to_bytes()));
+            } else {
+                config.configuration.insert(name.to_text(), value.to_text());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn update_config(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let options = match arguments.get(1) {
+        None => Hash::default(),
+        Some(Value::Hash(options)) => options.clone(),
+        Some(other) => {
+            let (shown, class) = (other.inspect(), other.class_name());
+            let message = format!("undefined method `fetch' for {shown}:{class}");
+            return Err(Failure::refused(message));
+        }
+    };
+    let mut config = config_of(context, &arguments)?;
+    add_settings(&mut config, &options)?;
+    update(context, &arguments, |old| *old = config)
+}
+
+/// The parts of a list of tables as HBase's shell writes them: `ns.table:f,g;ns.other`.
+fn tables_text(tables: &PeerTables) -> String {
+    let one = |(table, families): (&TableName, &BTreeSet<String>)| {
+        let name = format!("{}.{}", table.namespace(), table.qualifier());
+        let families: Vec<&str> = families.iter().map(String::as_str).collect();
+        match families.is_empty() {
+            true => name,
+            false => format!("{name}:{}", families.join(",")),
+        }
+    };
+    tables.iter().map(one).collect::<Vec<_>>().join(";")
+}
+
+fn print_config(context: &mut Context<'_>, config: &PeerConfig) -> Result<(), Failure> {
+    if let Some(key) = &config.cluster_key {
+        context.out.row_of_two("Cluster Key", key)?;
+    }
+    if let Some(endpoint) = &config.endpoint {
+        context.out.row_of_two("Replication Endpoint", endpoint)?;
+    }
+    for (name, value) in &config.configuration {
+        context.out.row_of_two(name, value)?;
+    }
+    Ok(())
+}
+
+fn place(config: &PeerConfig) -> String {
+    config.cluster_key.clone().or_else(|| config.endpoint.clone()).unwrap_or_default()
+}
+
+fn list_peers(context: &mut Context<'_>, _: Arguments) -> CommandResult {
+    context.out.row(
+        " PEER_ID CLUSTER_KEY ENDPOINT_CLASSNAME STATE REPLICATE_ALL NAMESPACES TABLE_CFS \
+         BANDWIDTH SERIAL",
+    )?;
+    let peers = context.connection.admin().list_peers()?;
+    let joined = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(";");
+    for ReplicationPeer { id, is_enabled, config } in &peers {
+        let (names, tables, mark) = match config.sends_all {
+            true => (&config.excluded_namespaces, &config.excluded_tables, "!"),
+            false => (&config.namespaces, &config.tables, ""),
+        };
+        let names = names.as_ref().map(|names| format!("{mark}{}", joined(names)));
+        let tables = tables.as_ref().map(|tables| format!("{mark}{}", tables_text(tables)));
+        let fields = [
+            id.clone(),
+            config.cluster_key.clone().unwrap_or_default(),
+            config.endpoint.clone().unwrap_or_default(),
+            if *is_enabled { "ENABLED" } else { "DISABLED" }.to_owned(),
+            config.sends_all.to_string(),
+            names.unwrap_or_default(),
+            tables.unwrap_or_default(),
+            config.bandwidth.to_string(),
+            config.is_serial.to_string(),
+        ];
+        context.out.row(&format!(" {}", fields.join(" ")))?;
+    }
+    context.out.footer(peers.len() as u64)?;
+    Ok(Value::Nil)
+}

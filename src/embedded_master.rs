@@ -1,0 +1,142 @@
+//! What a master does on request, by a store of this process: one server, whose regions stay on it.
+
+use hblite_engine::Engine;
+use hblite_model::{
+    CacheEviction, Error, Exception, MasterReport, MasterWork, PeerWork, RegionInfo, Result,
+    Switch, SystemTables, TableName, TableState,
+};
+
+/// Does some work. Returns whether it was done.
+pub(crate) fn run(engine: &Engine, work: &MasterWork) -> Result<bool> {
+    // With one server there is nothing to balance. Files that are no longer needed are removed at
+    // once, and regions and files are compared when the store is opened.
+    Ok(match work {
+        MasterWork::Balance(_) => engine.switches().is_on(Switch::Balancer),
+        MasterWork::Normalize { .. } => engine.switches().is_on(Switch::Normalizer),
+        MasterWork::CleanerChore | MasterWork::HbckChore => true,
+        MasterWork::Assign(name) => {
+            let region = region_named(engine, name)?;
+            let node = region_node(engine, &region)?;
+            return Err(match engine.catalog().table_state(region.table())? {
+                TableState::Enabled => unexpected_state(&node),
+                _ => Error::do_not_retry(format!("{} is disabled for {node}", region.table())),
+            });
+        }
+        MasterWork::Unassign(name) => {
+            let region = region_named(engine, name)?;
+            if engine.catalog().table_state(region.table())? != TableState::Enabled {
+                return Err(unexpected_state(&region_node(engine, &region)?));
+            }
+            let message = "a region of this process stays in service: disable its table";
+            return Err(Error::new(Exception::UnsupportedOperation, message));
+        }
+        // There is no other server to move to.
+        MasterWork::Move { region, .. } => {
+            region_with(engine, region, |known| known.encoded_name() == region).map(|_| true)?
+        }
+        MasterWork::Decommission { servers, offload } => {
+            check_servers(engine, servers)?;
+            engine.switches().set_decommissioned(true);
+            if *offload {
+                let meta = RegionInfo::meta();
+                let message = format!("Unable to determine a plan to move {meta}");
+                return Err(Error::new(Exception::HBaseIo, message));
+            }
+            true
+        }
+        MasterWork::Recommission { server, .. } => {
+            check_servers(engine, std::slice::from_ref(server))?;
+            engine.switches().set_decommissioned(false);
+            true
+        }
+        MasterWork::Stop => return Err(is_this_process("master")),
+    })
+}
+
+/// The error for a request to end what ends with this process.
+pub(crate) fn is_this_process(what: &str) -> Error {
+    let message = format!("the {what} is this process, which ends with 'exit'");
+    Error::new(Exception::UnsupportedOperation, message)
+}
+
+/// The error for a change of a peer: there is none, and a new one would get nothing.
+pub(crate) fn no_peer(engine: &Engine, work: &PeerWork) -> Error {
+    if !engine.switches().is_on(Switch::PeerModification) {
+        return Error::do_not_retry("Replication peer modification disabled");
+    }
+    match work {
+        PeerWork::Add(_) => {
+            let message = "hblite does not replicate, so a peer would get nothing";
+            Error::new(Exception::UnsupportedOperation, message)
+        }
+        PeerWork::Remove(id)
+        | PeerWork::Enable(id)
+        | PeerWork::Disable(id)
+        | PeerWork::Update(id, _) => Error::new(Exception::ReplicationPeerNotFound, id.as_str()),
+    }
+}
+
+/// What is to be said about a store as a master.
+pub(crate) fn report() -> MasterReport {
+    let mut report = MasterReport::default();
+    report.security_capabilities.push("SIMPLE_AUTHENTICATION".to_owned());
+    report
+}
+
+/// Removes a table's blocks from the block cache.
+pub(crate) fn clear_block_cache(engine: &Engine, table: &TableName) -> Result<CacheEviction> {
+    engine.catalog().descriptor(table)?;
+    let regions = engine.online_regions();
+    let of_table = regions.iter().filter(|region| region.info().table() == table);
+    let mut eviction = CacheEviction::default();
+    eviction.evicted_blocks = of_table.map(|region| region.evict_blocks()).sum();
+    eviction.size_max_bytes = engine.options().block_cache_size_bytes as u64;
+    Ok(eviction)
+}
+
+fn region_named(engine: &Engine, name: &str) -> Result<RegionInfo> {
+    region_with(engine, name, |known| {
+        known.encoded_name() == name || known.region_name_as_string() == name
+    })
+}
+
+fn region_with(
+    engine: &Engine,
+    name: &str,
+    is_it: impl Fn(&RegionInfo) -> bool,
+) -> Result<RegionInfo> {
+    let catalog = engine.catalog();
+    let tables = catalog.list_tables(SystemTables::Include);
+    let names = tables.iter().map(|table| table.name());
+    let mut regions = names.flat_map(|table| catalog.region_infos(table));
+    let meta = Some(RegionInfo::meta()).filter(|meta| is_it(meta));
+    meta.or_else(|| regions.find(is_it))
+        .ok_or_else(|| Error::new(Exception::UnknownRegion, name.to_owned()))
+}
+
+/// A region as HBase's master writes it in errors.
+fn region_node(engine: &Engine, region: &RegionInfo) -> Result<String> {
+    let (table, encoded) = (region.table(), region.encoded_name());
+    let (state, location) = match engine.catalog().table_state(table)? {
+        TableState::Enabled => ("OPEN", engine.server_name()?),
+        _ => ("CLOSED", "null".to_owned()),
+    };
+    Ok(format!("state={state}, location={location}, table={table}, region={encoded}"))
+}
+
+/// The error for a region that is already what it is to become.
+fn unexpected_state(node: &str) -> Error {
+    Error::new(Exception::DoNotRetryRegion, format!("Unexpected state for {node}"))
+}
+
+/// Refuses names of servers that the store is not.
+pub(crate) fn check_servers(engine: &Engine, servers: &[impl AsRef<str>]) -> Result<()> {
+    let name = engine.server_name()?;
+    match servers.iter().map(AsRef::as_ref).find(|server| *server != name) {
+        None => Ok(()),
+        Some(other) => {
+            let message = format!("{other} is not a server of this store; its only one is {name}");
+            Err(Error::new(Exception::Io, message))
+        }
+    }
+}
