@@ -111,6 +111,7 @@ where
                 self.heads.push(Head { item, stream, skip, is_reversed });
             }
         }
+        debug_assert!(self.heads.len() <= self.streams.len(), "one item per stream");
         Ok(())
     }
 }

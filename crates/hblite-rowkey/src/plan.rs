@@ -318,15 +318,9 @@ impl<'w> Walk<'w> {
             _ if is_anything_known => Access::Ranges,
             _ => Access::Table,
         };
-        Plan {
-            access,
-            ranges: self.ranges(),
-            is_reversed,
-            merge_skip,
-            is_in_order,
-            checks,
-            limit: query.limit,
-        }
+        let ranges = self.ranges();
+        debug_assert!(are_disjoint(&ranges), "ranges overlap: {ranges:?}");
+        Plan { access, ranges, is_reversed, merge_skip, is_in_order, checks, limit: query.limit }
     }
 
     fn checks(&self) -> Vec<Check> {
@@ -351,6 +345,10 @@ impl<'w> Walk<'w> {
                 .collect(),
         }
     }
+}
+
+fn are_disjoint(ranges: &[KeyRange]) -> bool {
+    ranges.windows(2).all(|pair| !pair[0].stop.is_empty() && pair[0].stop <= pair[1].start)
 }
 
 impl fmt::Display for Access {

@@ -285,7 +285,8 @@ fn start_connection(
     }
     state.last += 1;
     let number = state.last;
-    state.connections.insert(number, Arc::clone(&stream));
+    let other = state.connections.insert(number, Arc::clone(&stream));
+    assert!(other.is_none(), "two connections with the number {number}");
     drop(state);
     let entry = Entry { shared: Arc::clone(shared), number };
     let run = move || {

@@ -99,6 +99,7 @@ impl LocationCache {
         let ranges = tables.entry(region.table().clone()).or_default();
         remove_overlapping(ranges, region);
         ranges.insert(region.start_key().to_vec(), location);
+        debug_assert!(are_disjoint(ranges), "ranges overlap: {ranges:?}");
     }
 
     /// Removes a location, unless a newer one has replaced it.
@@ -147,6 +148,13 @@ fn remove_overlapping(ranges: &mut Ranges, region: &RegionInfo) {
     for start in overlapping {
         ranges.remove(&start);
     }
+}
+
+fn are_disjoint(ranges: &Ranges) -> bool {
+    let regions = || ranges.values().map(|location| &location.region);
+    regions()
+        .zip(regions().skip(1))
+        .all(|(region, next)| !region.end_key().is_empty() && region.end_key() <= next.start_key())
 }
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ impl RowRange {
         if ends_here {
             return (self.clone(), None);
         }
+        assert!(*self.start < *region_end, "the region of a row ends after it");
         let boundary = region_end.to_vec();
         let part = Self { start: self.start.clone(), stop: boundary.clone() };
         (part, Some(Self { start: boundary, stop: self.stop.clone() }))

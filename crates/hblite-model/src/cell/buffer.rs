@@ -141,7 +141,7 @@ impl CellBuffer {
     /// Appends a cell from its parts, without tags or a sequence id.
     ///
     /// # Panics
-    /// If row or family are too long for their length fields; see [`key::write`].
+    /// If row, family or value are too long for their length fields; see [`key::write`].
     pub fn push_parts(
         &mut self,
         row: &[u8],
@@ -152,8 +152,9 @@ impl CellBuffer {
         value: &[u8],
     ) {
         let start = self.bytes.len();
-        let key_length = key::encoded_length(row, family, qualifier) as u32;
-        let value_length = value.len() as u32;
+        let length = |bytes| u32::try_from(bytes).expect("keys and values have less than 4 GiB");
+        let key_length = length(key::encoded_length(row, family, qualifier));
+        let value_length = length(value.len());
         let size = KEY_VALUE_HEADER_SIZE + key_length as usize + value.len() + TAGS_LENGTH_SIZE;
         self.bytes.reserve(size);
         self.bytes.extend_from_slice(&key_length.to_be_bytes());
@@ -161,6 +162,7 @@ impl CellBuffer {
         key::write(&mut self.bytes, row, family, qualifier, timestamp, type_code);
         self.bytes.extend_from_slice(value);
         self.bytes.extend_from_slice(&[0; TAGS_LENGTH_SIZE]);
+        assert_eq!(self.bytes.len(), start + size, "the lengths are those of the cell");
         self.spans.push(Span { start, key_length, value_length, tags_length: 0, sequence_id: 0 });
     }
 

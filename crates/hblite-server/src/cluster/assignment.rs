@@ -84,12 +84,14 @@ impl Assignments {
         }
         let is_lost = places.dead.contains(&server);
         let place = Place { is_closed: is_lost, is_lost, ..Place::new(server) };
+        assert!(place.server < self.servers, "{encoded_name} is on server {}", place.server);
         places.by_name.insert(encoded_name.to_owned(), place);
         place
     }
 
     /// Puts the region on `server`, in service.
     pub(crate) fn move_to(&self, encoded_name: &str, server: ServerIndex) {
+        assert!(server < self.servers, "{encoded_name} cannot move to server {server}");
         let before = self.place_of(encoded_name);
         let came_from = (before.server != server).then_some(before.server).or(before.came_from);
         let place = Place { came_from, moves: before.moves + 1, ..Place::new(server) };

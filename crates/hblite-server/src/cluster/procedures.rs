@@ -87,6 +87,7 @@ impl Procedures {
         {
             known.nonces.remove(&oldest);
         }
+        assert_eq!(known.nonce_order.len(), known.nonces.len(), "a place for each nonce");
         place
     }
 
@@ -95,13 +96,15 @@ impl Procedures {
         let mut known = self.known.lock();
         known.last_id += 1;
         let id = known.last_id;
-        known.outcomes.insert(id, Outcome { time_ms, result });
+        let other = known.outcomes.insert(id, Outcome { time_ms, result });
+        assert!(other.is_none(), "two procedures with the id {id}");
         known.ids.push_back(id);
         if known.ids.len() > KEPT_MAX
             && let Some(oldest) = known.ids.pop_front()
         {
             known.outcomes.remove(&oldest);
         }
+        assert_eq!(known.ids.len(), known.outcomes.len(), "an outcome for each id that is kept");
         id
     }
 

@@ -172,7 +172,8 @@ impl Scanners {
     pub(crate) fn put(&self, id: u64, mut scanner: Box<OpenScanner>, now_ms: i64) {
         scanner.scan.release_buffers();
         let until = now_ms.saturating_add(self.lease_ms);
-        self.known.lock().slots.insert(id, Slot::Free(scanner, until));
+        let before = self.known.lock().slots.insert(id, Slot::Free(scanner, until));
+        assert!(!matches!(before, Some(Slot::Free(..))), "scanner {id} is there twice");
     }
 
     /// Ends a scanner that was taken.

@@ -105,7 +105,9 @@ impl Queue {
 
     /// Releases the memory of events that are written.
     pub(super) fn release(&self, size_bytes: usize) {
-        self.state.lock().size_bytes -= size_bytes;
+        let mut state = self.state.lock();
+        assert!(state.size_bytes >= size_bytes, "more bytes are released than were added");
+        state.size_bytes -= size_bytes;
     }
 
     /// Ends the recording: the events so far are still taken.

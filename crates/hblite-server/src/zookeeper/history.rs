@@ -50,6 +50,8 @@ impl History {
         for change in changes(before.as_ref(), &tree) {
             self.note_change(change, now_ms);
         }
+        let nodes = tree.nodes().count();
+        assert_eq!(self.nodes.len(), nodes, "each node of the tree has a history");
         self.tree = Some(tree);
     }
 

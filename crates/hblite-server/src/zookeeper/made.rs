@@ -159,9 +159,12 @@ impl MadeNodes {
     }
 
     fn remove(&mut self, path: &str) {
+        debug_assert!(!self.has_children(path), "{path} has children");
         self.created_below.remove(path);
         if let Some(node) = self.nodes.remove(path) {
-            self.bytes -= path.len() + node.data.len();
+            let bytes = path.len() + node.data.len();
+            assert!(self.bytes >= bytes, "the bytes of {path} were never counted");
+            self.bytes -= bytes;
         }
     }
 }

@@ -72,7 +72,9 @@ impl Sessions {
         let name = SessionName { id, password, timeout: wanted.clamp(TIMEOUT_MIN, TIMEOUT_MAX) };
         let (connection, detached) = oneshot::channel();
         let expires = Instant::now() + name.timeout;
-        self.sessions.insert(id, Session { name, expires, connection: Some(connection) });
+        let session = Session { name, expires, connection: Some(connection) };
+        let other = self.sessions.insert(id, session);
+        assert!(other.is_none(), "two sessions with the id {id:x}");
         Some((name, detached))
     }
 

@@ -146,7 +146,7 @@ pub(super) fn comparator_message(comparator: &Comparator) -> Result<pb::Comparat
 }
 
 /// The error for a filter or comparator that has no form on the wire.
-pub(super) fn no_form(class_name: &str) -> Error {
+fn no_form(class_name: &str) -> Error {
     let message = format!("{class_name} has no form on the wire");
     Error::new(hblite_model::Exception::UnsupportedOperation, message)
 }

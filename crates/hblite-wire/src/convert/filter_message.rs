@@ -3,12 +3,13 @@
 use bytes::Bytes;
 use hblite_model::Result;
 use hblite_model::filter::{
-    ColumnOffset, Comparator, CompareOperator, DependentColumnFilter, Filter, FilterList,
-    FuzzyRowFilter, ListOperator, MultiRowRangeFilter, SingleColumnTest,
+    ColumnOffset, ColumnPaginationFilter, ColumnRangeFilter, ColumnValueFilter, Comparator,
+    CompareOperator, DependentColumnFilter, Filter, FilterList, FuzzyRowFilter, ListOperator,
+    MultiRowRangeFilter, SingleColumnTest,
 };
 use prost::Message;
 
-use super::comparator::{PACKAGE, comparator_message, no_form, operator_number};
+use super::comparator::{PACKAGE, comparator_message, operator_number};
 use crate::pb;
 
 /// The filter as a message.
@@ -16,46 +17,24 @@ use crate::pb;
 /// # Errors
 /// `UnsupportedOperation` for a filter without a form on the wire.
 pub fn filter_message(filter: &Filter) -> Result<pb::Filter> {
-    let content = match of_columns(filter)? {
-        Some(content) => content,
-        None => of_rows(filter)?,
-    };
+    let content = content(filter)?.into();
     let name = format!("{PACKAGE}{}", filter.class_name());
-    Ok(pb::Filter { name, serialized_filter: Some(content.into()) })
+    Ok(pb::Filter { name, serialized_filter: Some(content) })
 }
 
-/// The content for filters of families, qualifiers, values and timestamps.
-fn of_columns(filter: &Filter) -> Result<Option<Vec<u8>>> {
-    Ok(Some(match filter {
+fn content(filter: &Filter) -> Result<Vec<u8>> {
+    Ok(match filter {
         Filter::ColumnCountGet(filter) => {
             pb::ColumnCountGetFilter { limit: filter.limit }.encode_to_vec()
         }
-        Filter::ColumnPagination(filter) => {
-            let (offset, column_offset) = match &filter.offset {
-                ColumnOffset::Count(count) => (Some(*count), None),
-                ColumnOffset::Qualifier(from) => (None, Some(from.clone().into())),
-            };
-            let limit = filter.limit;
-            pb::ColumnPaginationFilter { limit, offset, column_offset }.encode_to_vec()
-        }
+        Filter::ColumnPagination(filter) => column_pagination(filter).encode_to_vec(),
         Filter::ColumnPrefix(filter) => {
             pb::ColumnPrefixFilter { prefix: bytes(&filter.prefix) }.encode_to_vec()
         }
-        Filter::ColumnRange(filter) => pb::ColumnRangeFilter {
-            min_column: filter.min.as_deref().map(bytes),
-            min_column_inclusive: Some(filter.min_inclusive),
-            max_column: filter.max.as_deref().map(bytes),
-            max_column_inclusive: Some(filter.max_inclusive),
-        }
-        .encode_to_vec(),
-        Filter::ColumnValue(filter) => pb::ColumnValueFilter {
-            family: bytes(&filter.family),
-            qualifier: bytes(&filter.qualifier),
-            compare_op: operator_number(filter.operator),
-            comparator: comparator_message(&filter.comparator)?,
-        }
-        .encode_to_vec(),
+        Filter::ColumnRange(filter) => column_range(filter).encode_to_vec(),
+        Filter::ColumnValue(filter) => column_value(filter)?.encode_to_vec(),
         Filter::DependentColumn(filter) => dependent_column(filter)?.encode_to_vec(),
+        Filter::Row(filter) => comparison(filter.operator, &filter.comparator)?,
         Filter::Family(filter) => comparison(filter.operator, &filter.comparator)?,
         Filter::Qualifier(filter) => comparison(filter.operator, &filter.comparator)?,
         Filter::Value(filter) => comparison(filter.operator, &filter.comparator)?,
@@ -64,13 +43,24 @@ fn of_columns(filter: &Filter) -> Result<Option<Vec<u8>>> {
             let qualifiers = filter.qualifiers.iter().map(|qualifier| bytes(qualifier)).collect();
             pb::FirstKeyValueMatchingQualifiersFilter { qualifiers }.encode_to_vec()
         }
+        Filter::FuzzyRow(filter) => fuzzy_row(filter).encode_to_vec(),
+        Filter::InclusiveStop(filter) => {
+            let stop_row_key = Some(bytes(&filter.stop_row));
+            pb::InclusiveStopFilter { stop_row_key }.encode_to_vec()
+        }
         Filter::KeyOnly(filter) => {
             pb::KeyOnlyFilter { len_as_val: filter.length_as_value }.encode_to_vec()
         }
+        Filter::MultiRowRange(filter) => multi_row_range(filter).encode_to_vec(),
         Filter::MultipleColumnPrefix(filter) => {
             let sorted_prefixes = filter.prefixes.iter().map(|prefix| bytes(prefix)).collect();
             pb::MultipleColumnPrefixFilter { sorted_prefixes }.encode_to_vec()
         }
+        Filter::Page(filter) => pb::PageFilter { page_size: filter.size }.encode_to_vec(),
+        Filter::Prefix(filter) => {
+            pb::PrefixFilter { prefix: Some(bytes(&filter.prefix)) }.encode_to_vec()
+        }
+        Filter::RandomRow(filter) => pb::RandomRowFilter { chance: filter.chance }.encode_to_vec(),
         Filter::SingleColumnValue(filter) => single_column_test(&filter.test)?.encode_to_vec(),
         Filter::SingleColumnValueExclude(filter) => {
             let single_column_value_filter = single_column_test(&filter.test)?;
@@ -80,30 +70,9 @@ fn of_columns(filter: &Filter) -> Result<Option<Vec<u8>>> {
             let (timestamps, can_hint) = (filter.timestamps.clone(), Some(filter.can_hint));
             pb::TimestampsFilter { timestamps, can_hint }.encode_to_vec()
         }
-        _ => return Ok(None),
-    }))
-}
-
-/// The content for filters of rows, and for those around others.
-fn of_rows(filter: &Filter) -> Result<Vec<u8>> {
-    Ok(match filter {
-        Filter::Row(filter) => comparison(filter.operator, &filter.comparator)?,
-        Filter::FuzzyRow(filter) => fuzzy_row(filter).encode_to_vec(),
-        Filter::InclusiveStop(filter) => {
-            let stop_row_key = Some(bytes(&filter.stop_row));
-            pb::InclusiveStopFilter { stop_row_key }.encode_to_vec()
-        }
-        Filter::MultiRowRange(filter) => multi_row_range(filter).encode_to_vec(),
-        Filter::Page(filter) => pb::PageFilter { page_size: filter.size }.encode_to_vec(),
-        Filter::Prefix(filter) => {
-            pb::PrefixFilter { prefix: Some(bytes(&filter.prefix)) }.encode_to_vec()
-        }
-        Filter::RandomRow(filter) => pb::RandomRowFilter { chance: filter.chance }.encode_to_vec(),
         Filter::Skip(skip) => wrapper(&skip.filter)?,
         Filter::WhileMatch(filter) => wrapper(&filter.filter)?,
         Filter::List(filters) => list(filters)?,
-        // Filters may be added to the model: a test compares these lists with its registry.
-        other => return Err(no_form(other.class_name())),
     })
 }
 
@@ -115,6 +84,32 @@ fn comparison(operator: CompareOperator, comparator: &Comparator) -> Result<Vec<
     let comparator = Some(comparator_message(comparator)?);
     let compare_filter = pb::CompareFilter { compare_op: operator_number(operator), comparator };
     Ok(pb::WrappedCompareFilter { compare_filter }.encode_to_vec())
+}
+
+fn column_pagination(filter: &ColumnPaginationFilter) -> pb::ColumnPaginationFilter {
+    let (offset, column_offset) = match &filter.offset {
+        ColumnOffset::Count(count) => (Some(*count), None),
+        ColumnOffset::Qualifier(from) => (None, Some(from.clone().into())),
+    };
+    pb::ColumnPaginationFilter { limit: filter.limit, offset, column_offset }
+}
+
+fn column_range(filter: &ColumnRangeFilter) -> pb::ColumnRangeFilter {
+    pb::ColumnRangeFilter {
+        min_column: filter.min.as_deref().map(bytes),
+        min_column_inclusive: Some(filter.min_inclusive),
+        max_column: filter.max.as_deref().map(bytes),
+        max_column_inclusive: Some(filter.max_inclusive),
+    }
+}
+
+fn column_value(filter: &ColumnValueFilter) -> Result<pb::ColumnValueFilter> {
+    Ok(pb::ColumnValueFilter {
+        family: bytes(&filter.family),
+        qualifier: bytes(&filter.qualifier),
+        compare_op: operator_number(filter.operator),
+        comparator: comparator_message(&filter.comparator)?,
+    })
 }
 
 fn dependent_column(filter: &DependentColumnFilter) -> Result<pb::DependentColumnFilter> {

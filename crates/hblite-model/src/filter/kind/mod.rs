@@ -107,7 +107,6 @@ macro_rules! registry {
         /// Use the constructors ([`Filter::prefix`] and so on), which make the checks of the Java
         /// constructors. Outside this crate, variants can be matched but not built directly.
         #[derive(Debug, Clone, PartialEq)]
-        #[non_exhaustive]
         pub enum Filter {
             $(#[doc = concat!("See [`", stringify!($type), "`].")] $variant($type),)*
         }
