@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use md5::Digest as _;
+
 /// The length in bytes of the longest prefix that both have.
 #[inline]
 pub fn common_prefix_length(left: &[u8], right: &[u8]) -> usize {
@@ -68,6 +70,11 @@ pub fn next_after_prefix(prefix: &[u8]) -> Vec<u8> {
     let mut next = prefix[..=at].to_vec();
     next[at] += 1;
     next
+}
+
+/// The MD5 digest of bytes, as in the names of regions.
+pub fn md5(bytes: &[u8]) -> [u8; 16] {
+    md5::Md5::digest(bytes).into()
 }
 
 #[cfg(test)]

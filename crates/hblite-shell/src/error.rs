@@ -5,6 +5,8 @@ use std::io;
 
 use hblite::{Error, Exception};
 
+use crate::value::Value;
+
 /// Text that is not in the shell's language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SyntaxError {
@@ -58,7 +60,7 @@ impl SyntaxError {
         let line_number = line_number + before.matches('\n').count() as u64;
         let column = before[line_start..].chars().count().saturating_sub(1);
         Failure::Ruby {
-            class: "SyntaxError",
+            class: "SyntaxError".into(),
             message: self.message.clone(),
             line: Some(line_number),
             picture: Some(format!("{line}\n{:column$}^", "")),
@@ -70,11 +72,18 @@ impl SyntaxError {
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// A command refused or failed: HBase's `ERROR:` block.
-    Command(String),
+    Command {
+        /// HBase's exception class, or Ruby's for what the shell refuses itself.
+        class: String,
+        /// What is printed.
+        message: String,
+        /// The name of the command.
+        command: &'static str,
+    },
     /// The text was rejected as Ruby would: a `Traceback` block.
     Ruby {
-        /// Ruby's exception class.
-        class: &'static str,
+        /// Ruby's exception class, or one that a script raises.
+        class: std::borrow::Cow<'static, str>,
         /// Its message.
         message: String,
         /// The line that it concerns, if any.
@@ -88,12 +97,30 @@ pub(crate) enum Failure {
     Output(io::Error),
     /// The user ended the command.
     Interrupted,
+    /// A loop or a method with a block is left, with this value.
+    Break(Value),
+    /// A block is left.
+    Next(Value),
+    /// A method is left.
+    Return(Value),
 }
 
 impl Failure {
-    /// An error that a command raises itself.
+    /// An error of something other than a command.
     pub(crate) fn command(message: impl Into<String>) -> Self {
-        Self::Command(message.into())
+        let class = "ArgumentError".to_owned();
+        Self::Command { class, message: message.into(), command: "" }
+    }
+
+    /// The class and message of what a script can catch.
+    pub(crate) fn class_and_message(&self) -> Option<(String, String)> {
+        match self {
+            Self::Command { class, message, .. } => Some((class.clone(), message.clone())),
+            Self::Ruby { class, message, picture: None, .. } => {
+                Some((class.to_string(), message.clone()))
+            }
+            _ => None,
+        }
     }
 
     pub(crate) fn name_error(message: impl Into<String>) -> Self {
@@ -104,8 +131,8 @@ impl Failure {
         Self::ruby("NoMethodError", message.into())
     }
 
-    pub(crate) fn ruby(class: &'static str, message: String) -> Self {
-        Self::Ruby { class, message, line: None, picture: None }
+    pub(crate) fn ruby(class: impl Into<std::borrow::Cow<'static, str>>, message: String) -> Self {
+        Self::Ruby { class: class.into(), message, line: None, picture: None }
     }
 }
 
@@ -133,6 +160,16 @@ pub(crate) fn describe(error: &Error, subject: &str) -> String {
         exception if is_raised_by_client(exception) => message.to_owned(),
         _ => error.to_java_string(),
     }
+}
+
+/// The class of an error's exception: also one that only the message names.
+pub(crate) fn class_of(error: &Error) -> String {
+    let message = error.message();
+    let named = message.split_once(": ").map(|(class, _)| class).filter(|class| {
+        let last = class.rsplit('.').next().unwrap_or(class);
+        class.contains('.') && !class.contains(' ') && last.ends_with("Exception")
+    });
+    named.unwrap_or(error.exception().class_name()).to_owned()
 }
 
 fn one_word<'a>(message: &'a str, subject: &'a str) -> &'a str {

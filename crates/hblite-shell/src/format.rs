@@ -36,6 +36,11 @@ impl Output {
         writeln!(self.writer, "{text}")
     }
 
+    /// Prints bytes as they are, without a line's end.
+    pub(crate) fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.writer.write_all(bytes)
+    }
+
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.writer.flush()
     }
@@ -176,6 +181,34 @@ pub(crate) fn ruby_time(millis: i64, offset_seconds: i32) -> String {
     let (sign, offset) = (if offset_seconds < 0 { '-' } else { '+' }, offset_seconds.abs() / 60);
     let zone = format!("{sign}{:02}{:02}", offset / 60, offset % 60);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} {zone}")
+}
+
+/// A time in UTC as `template` says: `%Y-%m-%d %H:%M:%S`, and `%L` for milliseconds.
+pub(crate) fn strftime(millis: i64, template: &str) -> String {
+    let seconds = i128::from(millis.div_euclid(1000));
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (year, month, day) = civil_from_days(days);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    let mut text = String::new();
+    let mut characters = template.chars();
+    while let Some(character) = characters.next() {
+        match (character, character == '%') {
+            (_, true) => match characters.next() {
+                Some('Y') => text.push_str(&format!("{year:04}")),
+                Some('m') => text.push_str(&format!("{month:02}")),
+                Some('d') => text.push_str(&format!("{day:02}")),
+                Some('H') => text.push_str(&format!("{hour:02}")),
+                Some('M') => text.push_str(&format!("{minute:02}")),
+                Some('S') => text.push_str(&format!("{second:02}")),
+                Some('L') => text.push_str(&format!("{:03}", millis.rem_euclid(1000))),
+                Some('s') => text.push_str(&seconds.to_string()),
+                Some(other) => text.push(other),
+                None => text.push('%'),
+            },
+            (other, false) => text.push(other),
+        }
+    }
+    text
 }
 
 /// A time as Java's `Date.toString` in a zone of this offset: `Sun Nov 29 16:31:42 UTC 2026`.

@@ -1,9 +1,9 @@
 //! Splits shell text into tokens.
 //!
 //! The language is the part of Ruby that HBase's shell users type: names, constants, strings,
-//! numbers, symbols, and the punctuation of calls, arrays and hashes. Strings are bytes, as in
-//! Ruby: `"\x00"` is one byte, `'\x00'` is four. The typographic quotes that documents print
-//! (`‘t1′`, `“t1”`) are read as quotes.
+//! numbers, symbols, patterns, operators, and the punctuation of calls, arrays and hashes. Strings
+//! are bytes, as in Ruby: `"\x00"` is one byte, `'\x00'` is four. The typographic quotes that
+//! documents print (`‘t1′`, `“t1”`) are read as quotes.
 //!
 //! Invariant: every token's span lies on character boundaries of the source, in ascending order.
 
@@ -24,6 +24,12 @@ pub(crate) struct Token {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum TokenKind {
     String(Vec<u8>),
+    /// A string with `#{…}` in it.
+    Interpolated(Vec<Part>),
+    /// `%w[a b]`
+    Words(Vec<Vec<u8>>),
+    /// `/…/`
+    Pattern(Vec<u8>),
     Integer(i64),
     Float(f64),
     /// `:name`
@@ -39,6 +45,8 @@ pub(crate) enum TokenKind {
     Dot,
     Equals,
     Minus,
+    /// Any other operator.
+    Operator(&'static str),
     ParenOpen,
     ParenClose,
     BraceOpen,
@@ -49,6 +57,22 @@ pub(crate) enum TokenKind {
     Semicolon,
     End,
 }
+
+/// A part of a string: text, or the tokens of a `#{…}`.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Part {
+    Text(Vec<u8>),
+    Code(Vec<Token>),
+}
+
+/// Operators, longer ones before those that they begin with.
+const OPERATORS: [&str; 40] = [
+    "**=", "<=>", "===", "<<=", "||=", "&&=", "...", "**", "==", "!=", "=~", "!~", "<=", ">=",
+    "<<", ">>", "&&", "||", "+=", "-=", "*=", "/=", "%=", "|=", "..", "::", "&.", "+", "*", "/",
+    "%", "<", ">", "!", "?", "|", "&", "^", ":", "~",
+];
+/// A `#{…}` within a `#{…}` within … is refused beyond this.
+const CODE_DEPTH_MAX: usize = 10;
 
 /// Typographic characters that are read as a single quote.
 const SINGLE_QUOTES: [char; 6] = ['‘', '’', '‚', '‛', '′', '‵'];
@@ -61,26 +85,128 @@ const DOUBLE_QUOTES: [char; 6] = ['“', '”', '„', '‟', '″', '‶'];
 /// A character or literal that is not one of the language; an unfinished string is reported as
 /// incomplete.
 pub(crate) fn tokenize(source: &str) -> Result<Vec<Token>, SyntaxError> {
-    let mut lexer = Lexer { source, at: 0 };
-    let mut tokens = Vec::new();
-    loop {
-        let is_spaced = lexer.skip_blanks();
-        let start = lexer.at;
-        let kind = lexer.next_kind()?;
-        let is_end = kind == TokenKind::End;
-        tokens.push(Token { kind, span: start..lexer.at, is_spaced });
-        if is_end {
-            return Ok(tokens);
-        }
-    }
+    Lexer { source, at: 0, depth: 0 }.tokens()
 }
 
 struct Lexer<'a> {
     source: &'a str,
     at: usize,
+    /// How many `#{` are open.
+    depth: usize,
 }
 
 impl Lexer<'_> {
+    /// The tokens up to the end, or inside a `#{` up to its `}`, which is taken.
+    fn tokens(&mut self) -> Result<Vec<Token>, SyntaxError> {
+        let (mut tokens, mut braces) = (Vec::new(), 0_usize);
+        loop {
+            let is_spaced = self.skip_blanks();
+            let start = self.at;
+            let kind = match self.literal(tokens.last(), is_spaced)? {
+                Some(literal) => literal,
+                None => self.next_kind()?,
+            };
+            braces += usize::from(kind == TokenKind::BraceOpen);
+            let is_over = self.depth > 0 && braces == 0 && kind == TokenKind::BraceClose;
+            let kind = match kind {
+                TokenKind::BraceClose if is_over => TokenKind::End,
+                TokenKind::End if self.depth > 0 => {
+                    return Err(SyntaxError::open_string(start, self.at));
+                }
+                kind => kind,
+            };
+            braces = braces.saturating_sub(usize::from(kind == TokenKind::BraceClose));
+            let is_end = kind == TokenKind::End;
+            tokens.push(Token { kind, span: start..self.at, is_spaced });
+            if is_end {
+                return Ok(tokens);
+            }
+        }
+    }
+
+    /// A pattern or a list of words, where an operator could not be.
+    fn literal(
+        &mut self,
+        before: Option<&Token>,
+        is_spaced: bool,
+    ) -> Result<Option<TokenKind>, SyntaxError> {
+        let rest = &self.source[self.at..];
+        let may_pass = |token: &Token| {
+            matches!(token.kind, TokenKind::ParenOpen | TokenKind::Comma | TokenKind::Operator("&"))
+        };
+        if rest.starts_with(':') && before.is_some_and(may_pass) {
+            let operators = ["<=>", "==", "**", "+", "-", "*", "/", "%", "<", ">", "&", "|"];
+            let operator = operators.into_iter().find(|one| rest[1..].starts_with(one));
+            if let Some(operator) = operator {
+                self.at += 1 + operator.len();
+                return Ok(Some(TokenKind::Symbol(operator.to_owned())));
+            }
+        }
+        if !rest.starts_with('/') && !rest.starts_with("%w") && !rest.starts_with("%i") {
+            return Ok(None);
+        }
+        let is_after_value = before.is_some_and(|token| match &token.kind {
+            TokenKind::Name(_) => {
+                !is_spaced || rest[1..].starts_with(|c: char| c.is_whitespace() || c == '=')
+            }
+            TokenKind::String(_)
+            | TokenKind::Interpolated(_)
+            | TokenKind::Integer(_)
+            | TokenKind::Float(_)
+            | TokenKind::Symbol(_)
+            | TokenKind::Constant(_)
+            | TokenKind::ParenClose
+            | TokenKind::BraceClose
+            | TokenKind::BracketClose => true,
+            _ => false,
+        });
+        if is_after_value {
+            return Ok(None);
+        }
+        if rest.starts_with('/') {
+            return self.pattern().map(Some);
+        }
+        let close = match rest[2..].chars().next() {
+            Some('[') => ']',
+            Some('(') => ')',
+            Some('{') => '}',
+            _ => return Ok(None),
+        };
+        let Some(length) = rest[3..].find(close) else {
+            return Err(SyntaxError::open_string(self.at, self.source.len()));
+        };
+        let words = rest[3..3 + length].split_whitespace().map(|word| word.as_bytes().to_vec());
+        let words = words.collect();
+        self.at += 3 + length + 1;
+        Ok(Some(TokenKind::Words(words)))
+    }
+
+    /// `/…/`, in which `\\/` is a slash; letters after it are not supported.
+    fn pattern(&mut self) -> Result<TokenKind, SyntaxError> {
+        let start = self.at;
+        self.at += 1;
+        let mut bytes = Vec::new();
+        while let Some(character) = self.take() {
+            match character {
+                '/' => {
+                    let is_insensitive = self.take_if(|c| c == 'i').is_some();
+                    let prefix = if is_insensitive { "(?i)" } else { "" };
+                    return Ok(TokenKind::Pattern([prefix.as_bytes(), &bytes].concat()));
+                }
+                '\\' => match self.take() {
+                    Some('/') => bytes.push(b'/'),
+                    Some(other) => {
+                        bytes.push(b'\\');
+                        push_char(&mut bytes, other);
+                    }
+                    None => break,
+                },
+                other => push_char(&mut bytes, other),
+            }
+        }
+        Err(SyntaxError::open_string(start, self.at))
+    }
+
     fn peek(&self) -> Option<char> {
         self.source[self.at..].chars().next()
     }
@@ -133,25 +259,25 @@ impl Lexer<'_> {
             '\n' => TokenKind::Newline,
             ';' => TokenKind::Semicolon,
             ',' => TokenKind::Comma,
-            '.' => TokenKind::Dot,
+            '.' if self.peek() != Some('.') => TokenKind::Dot,
             '(' => TokenKind::ParenOpen,
             ')' => TokenKind::ParenClose,
             '{' => TokenKind::BraceOpen,
             '}' => TokenKind::BraceClose,
             '[' => TokenKind::BracketOpen,
             ']' => TokenKind::BracketClose,
-            '-' => TokenKind::Minus,
+            '-' if self.peek() != Some('=') => TokenKind::Minus,
             '=' if self.take_if(|c| c == '>').is_some() => TokenKind::Arrow,
-            '=' if self.peek() != Some('=') => TokenKind::Equals,
+            '=' if !matches!(self.peek(), Some('=' | '~')) => TokenKind::Equals,
             '\'' => TokenKind::String(self.single_quoted(|c| c == '\'')?),
-            '"' => TokenKind::String(self.double_quoted(|c| c == '"')?),
+            '"' => self.double_quoted(|c| c == '"')?,
             c if SINGLE_QUOTES.contains(&c) => {
                 TokenKind::String(self.single_quoted(|c| c == '\'' || SINGLE_QUOTES.contains(&c))?)
             }
             c if DOUBLE_QUOTES.contains(&c) => {
-                TokenKind::String(self.double_quoted(|c| c == '"' || DOUBLE_QUOTES.contains(&c))?)
+                self.double_quoted(|c| c == '"' || DOUBLE_QUOTES.contains(&c))?
             }
-            ':' => self.symbol()?,
+            ':' if self.peek().is_some_and(|c| c == '"' || is_name_start(c)) => self.symbol()?,
             c if c.is_ascii_digit() => self.number(start)?,
             c if is_name_start(c) => self.name(start),
             // The line continues on the next one, which has not been read yet.
@@ -159,7 +285,13 @@ impl Lexer<'_> {
                 let message = "syntax error, unexpected end-of-file";
                 return Err(SyntaxError::incomplete(message, self.at));
             }
-            c => return Err(SyntaxError::unexpected(&format!("'{c}'"), self.at)),
+            c => match OPERATORS.iter().find(|one| self.source[start..].starts_with(**one)) {
+                Some(operator) => {
+                    self.at = start + operator.len();
+                    TokenKind::Operator(operator)
+                }
+                None => return Err(SyntaxError::unexpected(&format!("'{c}'"), self.at)),
+            },
         })
     }
 
@@ -182,15 +314,26 @@ impl Lexer<'_> {
         Err(SyntaxError::open_string(start, self.at))
     }
 
-    fn double_quoted(&mut self, is_end: impl Fn(char) -> bool) -> Result<Vec<u8>, SyntaxError> {
+    fn double_quoted(&mut self, is_end: impl Fn(char) -> bool) -> Result<TokenKind, SyntaxError> {
         let start = self.at;
-        let mut bytes = Vec::new();
+        let (mut parts, mut bytes) = (Vec::new(), Vec::new());
         while let Some(character) = self.take() {
             match character {
-                c if is_end(c) => return Ok(bytes),
+                c if is_end(c) && parts.is_empty() => return Ok(TokenKind::String(bytes)),
+                c if is_end(c) => {
+                    parts.push(Part::Text(bytes));
+                    return Ok(TokenKind::Interpolated(parts));
+                }
                 '\\' => self.escape(&mut bytes)?,
-                '#' if self.peek() == Some('{') => {
-                    return Err(SyntaxError::new("#{…} inside a string is not supported", self.at));
+                '#' if self.take_if(|c| c == '{').is_some() => {
+                    if self.depth >= CODE_DEPTH_MAX {
+                        return Err(SyntaxError::new("nested too deeply", self.at));
+                    }
+                    parts.push(Part::Text(std::mem::take(&mut bytes)));
+                    self.depth += 1;
+                    let tokens = self.tokens();
+                    self.depth -= 1;
+                    parts.push(Part::Code(tokens?));
                 }
                 c => push_char(&mut bytes, c),
             }
@@ -256,8 +399,12 @@ impl Lexer<'_> {
         match self.peek() {
             Some('"') => {
                 self.at += 1;
-                let bytes = self.double_quoted(|c| c == '"')?;
-                Ok(TokenKind::Symbol(String::from_utf8_lossy(&bytes).into_owned()))
+                match self.double_quoted(|c| c == '"')? {
+                    TokenKind::String(bytes) => {
+                        Ok(TokenKind::Symbol(String::from_utf8_lossy(&bytes).into_owned()))
+                    }
+                    _ => Err(SyntaxError::new("a symbol cannot contain #{…}", self.at)),
+                }
             }
             Some(c) if is_name_start(c) => Ok(TokenKind::Symbol(self.take_while(is_name_part))),
             _ => Err(SyntaxError::unexpected("':'", self.at)),
@@ -318,7 +465,9 @@ impl Lexer<'_> {
     fn name(&mut self, start: usize) -> TokenKind {
         self.take_while(is_name_part);
         // A predicate's `?`, but not the first half of `a ? b : c`.
-        self.take_if(|c| matches!(c, '?' | '!'));
+        if !matches!(self.peek_second(), Some('=' | '~')) {
+            self.take_if(|c| matches!(c, '?' | '!'));
+        }
         let name = self.source[start..self.at].to_owned();
         if self.peek() == Some(':') && self.peek_second() != Some(':') {
             self.at += 1;
@@ -399,11 +548,11 @@ mod tests {
 
     #[test]
     fn bad_text_is_refused_and_unfinished_text_is_told_apart() {
-        for source in ["@", "a == b", "0x", "99999999999999999999", "\"\\xZZ\"", "\"#{t}\"", ":"] {
+        for source in ["@", "0x", "99999999999999999999", "\"\\xZZ\"", "$x", "`ls`"] {
             let error = tokenize(source).unwrap_err();
             assert!(!error.is_incomplete(), "{source}: {error:?}");
         }
-        for source in ["'abc", "\"abc\\", "‘abc", "list \\", "\\"] {
+        for source in ["'abc", "\"abc\\", "‘abc", "list \\", "\\", "\"a#{b", "x = /a"] {
             assert!(tokenize(source).unwrap_err().is_incomplete(), "{source}");
         }
         assert_eq!(kinds("list \\\n 'a'"), kinds("list 'a'"));

@@ -2,27 +2,29 @@
 //!
 //! Every command prints its output, then how long it took; a value that is left at the end of a
 //! statement is printed after `=>`. A command that is nested in another one's arguments runs and
-//! prints first. An error ends the line.
+//! prints first. An error ends the line, unless the script catches it.
+
+mod evaluate;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use hblite::{Connection, RegionLocation};
+use hblite::Connection;
 
+use self::evaluate::Scope;
+use crate::ast::{Definition, Expression};
 use crate::command::{self, Arguments, Command, Context, help};
-use crate::constants;
 use crate::error::{self, Failure};
 use crate::format::Output;
+use crate::kernel;
 use crate::lines::Lines;
 use crate::options::ShellOptions;
-use crate::parser::{Call, Expression, parse};
-use crate::value::{Hash, Value};
-
-/// The end of Ruby's message for a name that the shell does not have.
-const RECEIVER: &str = " for #<HBaseReceiver>";
+use crate::parser::{parse, parse_with};
+use crate::value::Value;
 
 /// The outcome of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +46,15 @@ pub struct Shell {
     connection: Connection,
     pub(crate) out: Output,
     options: ShellOptions,
-    variables: BTreeMap<String, Value>,
+    pub(crate) scope: Scope,
+    /// Methods that were defined.
+    pub(crate) methods: BTreeMap<String, Rc<Definition>>,
+    /// Classes of Java by the names under which they were imported.
+    pub(crate) imports: BTreeMap<String, String>,
+    /// Expressions that are being evaluated, each within the one before.
+    pub(crate) depth: usize,
+    /// Expressions that the statement has evaluated.
+    pub(crate) steps: u64,
     /// Lines read so far, for prompts and messages.
     line_number: u64,
     /// The line of a script on which the running statement begins, counted from 1.
@@ -66,7 +76,11 @@ impl Shell {
             connection,
             out: Output::new(output, options.width, options.is_colored),
             options,
-            variables: BTreeMap::new(),
+            scope: Scope::default(),
+            methods: BTreeMap::new(),
+            imports: BTreeMap::new(),
+            depth: 0,
+            steps: 0,
             line_number: 0,
             script_line: None,
             prints_errors: true,
@@ -103,7 +117,7 @@ impl Shell {
     /// # Errors
     /// The output cannot be written. Errors of commands are [`Outcome::Failed`].
     pub fn run_line(&mut self, source: &str, answers: &mut dyn Lines) -> io::Result<Outcome> {
-        let result = match parse(source) {
+        let result = match parse_with(source, self.scope.names()) {
             Err(error) if error.is_incomplete() => return Ok(Outcome::Incomplete),
             Err(error) => Err(error.explain(source, self.first_line())),
             Ok(statements) => self.run_statements(&statements, answers),
@@ -149,11 +163,19 @@ impl Shell {
             Failure::Exit(status) => Ok(Outcome::Exit(status)),
             Failure::Output(error) => Err(error),
             // Printed by the command that failed, before its time.
-            Failure::Command(message) => Ok(Outcome::Failed(message)),
+            Failure::Command { message, .. } => Ok(Outcome::Failed(message)),
+            Failure::Break(_) | Failure::Next(_) | Failure::Return(_) => {
+                let class = "LocalJumpError";
+                let message = "there is no loop, block or method to leave here";
+                if self.prints_errors {
+                    self.out.traceback(class, message, None)?;
+                }
+                Ok(Outcome::Failed(format!("{class}: {message}")))
+            }
             Failure::Ruby { class, message, line, picture } => {
                 if self.prints_errors {
                     let place = line.map(|line| format!("(hbase):{line}: ")).unwrap_or_default();
-                    self.out.traceback(class, &format!("{place}{message}"), picture.as_deref())?;
+                    self.out.traceback(&class, &format!("{place}{message}"), picture.as_deref())?;
                 }
                 let picture = picture.map(|picture| format!("\n{picture}")).unwrap_or_default();
                 Ok(Outcome::Failed(format!("{class}: {message}{picture}")))
@@ -176,7 +198,10 @@ impl Shell {
             if self.is_interrupted() {
                 return Err(Failure::Interrupted);
             }
-            let value = self.evaluate(statement, answers)?;
+            (self.depth, self.steps) = (0, 0);
+            let value = self.evaluate(statement, answers);
+            self.scope.reset();
+            let value = value?;
             if !matches!(value, Value::Nil) {
                 self.out.line(&format!("=> {}", value.inspect()))?;
             }
@@ -184,107 +209,19 @@ impl Shell {
         Ok(())
     }
 
-    fn evaluate(
-        &mut self,
-        expression: &Expression,
-        answers: &mut dyn Lines,
-    ) -> Result<Value, Failure> {
-        Ok(match expression {
-            Expression::Nil => Value::Nil,
-            Expression::Bool(value) => Value::Bool(*value),
-            Expression::Integer(value) => Value::Integer(*value),
-            Expression::Float(value) => Value::Float(*value),
-            Expression::String(bytes) => Value::String(bytes.clone()),
-            Expression::Symbol(name) => Value::Symbol(name.clone()),
-            Expression::Constant(name) => match constants::resolve(name) {
-                Some(text) => Value::from(text),
-                None => return Err(Failure::name_error(undefined_constant(name))),
-            },
-            Expression::Array(items) => Value::Array(self.evaluate_all(items, answers)?),
-            Expression::Hash(pairs) => {
-                let mut hash = Hash::default();
-                for (key, value) in pairs {
-                    let key = self.evaluate(key, answers)?;
-                    hash.insert(key, self.operand(value, answers)?);
-                }
-                Value::Hash(hash)
-            }
-            Expression::Assign(name, value) => {
-                let value = self.evaluate(value, answers)?;
-                self.variables.insert(name.clone(), value.clone());
-                value
-            }
-            Expression::Index(value, index) => {
-                let value = self.evaluate(value, answers)?;
-                let index = self.evaluate(index, answers)?;
-                element(&value, &index)?
-            }
-            Expression::Call(call) => self.call(call, answers)?,
-        })
-    }
-
     /// Whether the running command should end.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.options.interrupt.load(Ordering::Relaxed)
     }
 
-    fn evaluate_all(
-        &mut self,
-        expressions: &[Expression],
-        answers: &mut dyn Lines,
-    ) -> Result<Vec<Value>, Failure> {
-        expressions.iter().map(|expression| self.operand(expression, answers)).collect()
-    }
-
-    /// The value of an argument or of a part of one. A word that means nothing there was probably
-    /// meant as a string, and the error says how to write it.
-    fn operand(
-        &mut self,
-        expression: &Expression,
-        answers: &mut dyn Lines,
-    ) -> Result<Value, Failure> {
-        self.evaluate(expression, answers).map_err(|failure| match (failure, expression.word()) {
-            (Failure::Ruby { class, message, line, picture }, Some(word))
-                if message == undefined_constant(word) || message.ends_with(RECEIVER) =>
-            {
-                let message = format!("{message}; a name or value needs quotes: '{word}'");
-                Failure::Ruby { class, message, line, picture }
-            }
-            (failure, _) => failure,
-        })
-    }
-
-    fn call(&mut self, call: &Call, answers: &mut dyn Lines) -> Result<Value, Failure> {
-        let receiver = match &call.receiver {
-            Some(receiver) => Some(self.evaluate(receiver, answers)?),
-            None => None,
-        };
-        if let (None, None, Some(value)) =
-            (&receiver, &call.arguments, self.variables.get(&call.name))
-        {
-            return Ok(value.clone());
-        }
-        let values = self.evaluate_all(call.arguments.as_deref().unwrap_or_default(), answers)?;
-        match receiver {
-            Some(Value::Table(table)) if help_or_method(&call.name).is_some() => {
-                let mut arguments = vec![Value::Table(table)];
-                arguments.extend(values);
-                match help_or_method(&call.name) {
-                    Some(Some(command)) => self.run_command(command, arguments, answers),
-                    _ => self.help(arguments.get(1).unwrap_or(&Value::from("table_help"))),
-                }
-            }
-            Some(receiver) => method(&receiver, &call.name, &values),
-            None => match command::find(&call.name) {
-                Some(command) => self.run_command(command, values, answers),
-                None => self.builtin(call, &values),
-            },
-        }
-    }
-
     /// Anything but a command: no time is printed.
-    fn builtin(&mut self, call: &Call, values: &[Value]) -> Result<Value, Failure> {
-        match call.name.as_str() {
+    pub(crate) fn builtin(
+        &mut self,
+        name: &str,
+        is_call: bool,
+        values: &[Value],
+    ) -> Result<Value, Failure> {
+        match name {
             "exit" | "quit" => Err(Failure::Exit(match values.first() {
                 Some(Value::Integer(status)) => i32::try_from(*status).unwrap_or(1),
                 Some(Value::Bool(false)) => 1,
@@ -317,22 +254,29 @@ impl Shell {
                 }
                 Ok(Value::Nil)
             }
-            name if call.arguments.is_some() => {
-                Err(Failure::no_method(format!("undefined method `{name}'{RECEIVER}")))
-            }
-            name => Err(Failure::name_error(format!(
-                "undefined local variable or method `{name}'{RECEIVER}"
-            ))),
+            name => match kernel::call(name, values)? {
+                Some(kernel::Answer::Value(value)) => Ok(value),
+                Some(kernel::Answer::Text(bytes)) => {
+                    self.out.raw(&bytes)?;
+                    Ok(Value::Nil)
+                }
+                None => Err(evaluate::undefined_name(name, is_call)),
+            },
         }
     }
 
-    fn help(&mut self, topic: &Value) -> Result<Value, Failure> {
+    /// The time of the store, in milliseconds.
+    pub(crate) fn now_millis(&self) -> i64 {
+        self.connection.now_millis()
+    }
+
+    pub(crate) fn help(&mut self, topic: &Value) -> Result<Value, Failure> {
         let topic = topic.is_truthy().then(|| topic.to_text());
         self.out.line(&help::text(topic.as_deref()))?;
         Ok(Value::Nil)
     }
 
-    fn run_command(
+    pub(crate) fn run_command(
         &mut self,
         command: &Command,
         values: Vec<Value>,
@@ -353,18 +297,21 @@ impl Shell {
         if let Some(progress) = &mut self.options.progress {
             progress.end();
         }
-        let result = result.map_err(|failure| match failure {
-            command::Failure::Refused(message) => Failure::Command(message),
-            command::Failure::Store(error) => Failure::Command(error::describe(&error, &subject)),
-            command::Failure::Output(error) => Failure::Output(error),
-            command::Failure::Interrupted => Failure::Interrupted,
+        let result = result.map_err(|failure| {
+            let (class, message) = match failure {
+                command::Failure::Refused(message) => ("ArgumentError".to_owned(), message),
+                command::Failure::Store(error) => {
+                    (error::class_of(&error), error::describe(&error, &subject))
+                }
+                command::Failure::Output(error) => return Failure::Output(error),
+                command::Failure::Interrupted => return Failure::Interrupted,
+            };
+            Failure::Command { class, message, command: command.name }
         });
-        match &result {
-            Err(Failure::Command(message)) if self.prints_errors => {
-                self.out.error(message, command.name)?;
-            }
-            Err(Failure::Interrupted) if self.prints_errors => self.out.interrupted()?,
-            _ => {}
+        if let Err(failure) = &result
+            && self.prints_errors
+        {
+            self.print_command_error(failure)?;
         }
         self.out.took(start.elapsed())?;
         result.map_err(|failure| match failure {
@@ -372,18 +319,16 @@ impl Shell {
             failure => failure,
         })
     }
-}
 
-fn undefined_constant(name: &str) -> String {
-    format!("uninitialized constant HBaseReceiver::{name}")
-}
-
-/// The command that a table object has under this name; `Some(None)` is its help.
-fn help_or_method(name: &str) -> Option<Option<&'static Command>> {
-    if name == "help" {
-        return Some(None);
+    /// Prints the error of a command, if errors are printed.
+    pub(crate) fn print_command_error(&mut self, failure: &Failure) -> io::Result<()> {
+        match failure {
+            _ if !self.prints_errors => Ok(()),
+            Failure::Command { message, command, .. } => self.out.error(message, command),
+            Failure::Interrupted => self.out.interrupted(),
+            _ => Ok(()),
+        }
     }
-    command::find(name).filter(|command| command.is_table_method).map(Some)
 }
 
 /// The values with the items of arrays in place of the arrays, as `puts` prints them.
@@ -396,73 +341,4 @@ fn flat(values: &[Value]) -> Vec<&Value> {
         }
     }
     all
-}
-
-fn element(value: &Value, index: &Value) -> Result<Value, Failure> {
-    match (value, index) {
-        (Value::Array(items), Value::Integer(index)) => {
-            let at = if *index < 0 { index + items.len() as i64 } else { *index };
-            let item = usize::try_from(at).ok().and_then(|at| items.get(at));
-            Ok(item.cloned().unwrap_or(Value::Nil))
-        }
-        (Value::Hash(hash), key) => Ok(hash.get(&key.to_text()).cloned().unwrap_or(Value::Nil)),
-        _ => Err(no_method("[]", value)),
-    }
-}
-
-fn no_method(name: &str, receiver: &Value) -> Failure {
-    let shown = match receiver {
-        Value::Nil => "nil".to_owned(),
-        other => other.inspect(),
-    };
-    Failure::no_method(format!("undefined method `{name}' for {shown}:{}", receiver.class_name()))
-}
-
-/// Methods of values, those of Ruby and those of the Java objects that commands return.
-fn method(receiver: &Value, name: &str, arguments: &[Value]) -> Result<Value, Failure> {
-    if !arguments.is_empty() {
-        return Err(Failure::ruby(
-            "ArgumentError",
-            format!("wrong number of arguments (given {}, expected 0)", arguments.len()),
-        ));
-    }
-    let value = match (receiver, name) {
-        (_, "to_s") => Some(Value::from(receiver.to_text())),
-        (_, "inspect") => Some(Value::from(receiver.inspect())),
-        (_, "nil?") => Some(Value::Bool(matches!(receiver, Value::Nil))),
-        (Value::Array(items), "length" | "size" | "count") => {
-            Some(Value::Integer(items.len() as i64))
-        }
-        (Value::Array(items), "first") => Some(items.first().cloned().unwrap_or(Value::Nil)),
-        (Value::Array(items), "last") => Some(items.last().cloned().unwrap_or(Value::Nil)),
-        (Value::String(bytes), "length" | "size") => {
-            Some(Value::Integer(String::from_utf8_lossy(bytes).chars().count() as i64))
-        }
-        (Value::String(_), "to_i") => Some(Value::Integer(receiver.to_text().parse().unwrap_or(0))),
-        (Value::Table(table), "name" | "getName") => Some(Value::from(table.to_string())),
-        (Value::Location(location), _) => location_method(location, name),
-        (Value::Region(region), _) => match name {
-            "getEncodedName" => Some(Value::from(region.encoded_name())),
-            "getRegionNameAsString" => Some(Value::from(region.region_name_as_string())),
-            "getRegionName" => Some(Value::String(region.region_name())),
-            "getStartKey" => Some(Value::String(region.start_key().to_vec())),
-            "getEndKey" => Some(Value::String(region.end_key().to_vec())),
-            "getRegionId" => Some(Value::Integer(region.region_id() as i64)),
-            "getTable" => Some(Value::from(region.table().to_string())),
-            _ => None,
-        },
-        _ => None,
-    };
-    value.ok_or_else(|| no_method(name, receiver))
-}
-
-fn location_method(location: &RegionLocation, name: &str) -> Option<Value> {
-    let (host, port) = location.server.split_once(':').unwrap_or((&location.server, ""));
-    Some(match name {
-        "getRegion" | "getRegionInfo" => Value::Region(Box::new(location.region.clone())),
-        "getHostname" => Value::from(host),
-        "getPort" => Value::Integer(port.parse().unwrap_or(0)),
-        "getHostnamePort" => Value::from(location.server.as_str()),
-        _ => return None,
-    })
 }

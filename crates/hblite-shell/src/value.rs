@@ -21,6 +21,18 @@ pub(crate) enum Value {
     /// What `locate_region` returns.
     Location(Box<RegionLocation>),
     Region(Box<RegionInfo>),
+    /// `first..last`, or with `true` `first...last`, which ends before `last`.
+    Range(Box<(Value, Value)>, bool),
+    /// A regular expression.
+    Pattern(Vec<u8>),
+    /// A class, by its name.
+    Module(String),
+    /// A filter, comparator or operator: its class, and its text in the filter language.
+    Java(String, Vec<u8>),
+    /// Milliseconds since 1970.
+    Time(i64),
+    /// An error that was caught: its class and message.
+    Exception(String, String),
 }
 
 /// A hash: pairs in the order in which they were first named.
@@ -36,6 +48,20 @@ impl Hash {
             Some((_, old)) => *old = value,
             None => self.0.push((key, value)),
         }
+    }
+
+    pub(crate) fn get_value(&self, key: &Value) -> Option<&Value> {
+        let text = key.to_bytes();
+        self.0.iter().find(|(known, _)| known.to_bytes() == text).map(|(_, value)| value)
+    }
+
+    pub(crate) fn get_mut(&mut self, key: &Value) -> Option<&mut Value> {
+        let text = key.to_bytes();
+        self.0.iter_mut().find(|(known, _)| known.to_bytes() == text).map(|(_, value)| value)
+    }
+
+    pub(crate) fn remove_value(&mut self, key: &Value) -> Option<Value> {
+        self.remove(&key.to_text())
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&Value> {
@@ -91,6 +117,13 @@ impl Value {
             Self::String(bytes) => bytes.clone(),
             Self::Symbol(name) => name.clone().into_bytes(),
             Self::Region(region) => region.to_string().into_bytes(),
+            Self::Java(_, text) => text.clone(),
+            Self::Module(name) => name.clone().into_bytes(),
+            Self::Exception(_, message) => message.clone().into_bytes(),
+            Self::Range(ends, is_open) => {
+                let dots = if *is_open { "..." } else { ".." };
+                [ends.0.to_bytes(), dots.into(), ends.1.to_bytes()].concat()
+            }
             other => other.inspect().into_bytes(),
         }
     }
@@ -105,6 +138,13 @@ impl Value {
         match self {
             Self::String(_) | Self::Symbol(_) => Some(self.to_text()),
             Self::Table(name) => Some(name.to_string()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn as_array(&self) -> Option<&[Value]> {
+        match self {
+            Self::Array(items) => Some(items),
             _ => None,
         }
     }
@@ -124,6 +164,12 @@ impl Value {
             Self::Table(_) => "Hbase::Table",
             Self::Location(_) => "Java::OrgApacheHadoopHbase::HRegionLocation",
             Self::Region(_) => "Java::OrgApacheHadoopHbaseClient::RegionInfo",
+            Self::Range(..) => "Range",
+            Self::Pattern(_) => "Regexp",
+            Self::Module(_) => "Class",
+            Self::Java(..) => "Java::JavaObject",
+            Self::Time(_) => "Time",
+            Self::Exception(..) => "Exception",
         }
     }
 
@@ -150,6 +196,15 @@ impl Value {
             Self::Table(name) => format!("Hbase::Table - {name}"),
             Self::Location(location) => object(self.class_name(), &location.region),
             Self::Region(region) => object(self.class_name(), region),
+            Self::Range(ends, is_open) => {
+                let dots = if *is_open { "..." } else { ".." };
+                format!("{}{dots}{}", ends.0.inspect(), ends.1.inspect())
+            }
+            Self::Pattern(pattern) => format!("/{}/", String::from_utf8_lossy(pattern)),
+            Self::Module(name) => name.clone(),
+            Self::Java(_, text) => format!("#<{}>", String::from_utf8_lossy(text)),
+            Self::Time(millis) => crate::format::ruby_time(*millis, 0),
+            Self::Exception(class, message) => format!("#<{class}: {message}>"),
         }
     }
 }

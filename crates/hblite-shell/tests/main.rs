@@ -3,6 +3,7 @@
 mod commands;
 mod data_model;
 mod golden;
+mod language;
 mod mutations;
 mod operations;
 mod scripts;

@@ -43,6 +43,7 @@ inside double quotes, in hexadecimal or octal digits; inside single quotes nothi
 
 The result of a command can be assigned to a variable (t = get_table 't1'; t.scan). Several commands
 on a line are separated by ';', comments begin with '#', unfinished lines continue on the next one.
+Loops, if, blocks, def, rescue, #{…} within double quotes and the usual methods of Ruby work, too.
 'exit' ends the shell.
 
 In a script, these comments control the commands after them: '#: echo' prints each line before its

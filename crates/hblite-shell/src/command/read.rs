@@ -210,7 +210,9 @@ read!(Scan);
 fn filter(options: &Hash) -> Result<Option<Filter>, Failure> {
     match options.truthy("FILTER") {
         None => Ok(None),
-        Some(Value::String(text)) => Ok(Some(parse_filter(text).map_err(hblite::Error::from)?)),
+        Some(Value::String(text) | Value::Java(_, text)) => {
+            Ok(Some(parse_filter(text).map_err(hblite::Error::from)?))
+        }
         Some(other) => Err(Failure::refused(format!(
             "FILTER must be a string in the filter language, not {}",
             other.inspect()

@@ -2,81 +2,69 @@
 //!
 //! ```text
 //! program     statement { (newline | ";") statement }
-//! statement   name "=" statement | expression
-//! expression  primary { "." name [arguments] | "[" expression "]" }
-//! primary     literal | constant | array | hash | "(" statement ")" | name [arguments]
-//! arguments   "(" list ")" | list                   the second only after a blank
+//! statement   (assignment | low) { ("if" | "unless" | "while" | "until") low }
+//! assignment  place ("=" | "+=" | "||=" | …) assignment
+//! low         expression { ("and" | "or") expression }
+//! expression  binary ["?" expression ":" expression]
+//! binary      operands between "..", "||", "&&", "==", "<", "|", "&", "<<", "+", "*" and "**",
+//!             from the one that binds least; "!" and "-" before an operand
+//! postfix     primary { "." name [arguments] [block] | "[" list "]" | "::" constant }
+//! primary     literal | constant | array | hash | "(" program ")" | name [arguments] [block]
+//!             | if | unless | case | while | until | for | def | begin
+//! arguments   "(" list ")" | list               the second only after a blank
 //! list        expression { "," expression } { "," expression "=>" expression }
+//! block       "{" ["|" names "|"] program "}" | "do" ["|" names "|"] program "end"
 //! ```
 //!
-//! A `{` right after a command's name opens a block in Ruby, not a hash; so `scan { A => 1 }` is
-//! the same syntax error as in HBase's shell, at the same position.
+//! A `{` right after a command's name opens a block, not a hash; so `scan { A => 1 }` is the same
+//! syntax error as in HBase's shell, at the same position.
 //!
-//! Text that ends inside brackets, strings or after a comma is incomplete rather than wrong: the
-//! caller reads another line. Nesting is limited, so no input exhausts the stack.
+//! Text that ends inside brackets, strings, blocks or after a comma is incomplete rather than
+//! wrong: the caller reads another line. Nesting is limited, so no input exhausts the stack.
 
+mod arguments;
+mod keyword;
+mod operator;
+
+use std::collections::BTreeSet;
+
+use crate::ast::{Call, Expression, If, Piece, While};
 use crate::error::SyntaxError;
-use crate::lexer::{Token, TokenKind, tokenize};
+use crate::lexer::{Part, Token, TokenKind, tokenize};
 
 /// Nesting beyond this is refused.
-const DEPTH_MAX: usize = 100;
-
-/// A parsed expression.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Expression {
-    Nil,
-    Bool(bool),
-    Integer(i64),
-    Float(f64),
-    String(Vec<u8>),
-    Symbol(String),
-    Constant(String),
-    Array(Vec<Expression>),
-    Hash(Vec<(Expression, Expression)>),
-    Assign(String, Box<Expression>),
-    Index(Box<Expression>, Box<Expression>),
-    Call(Box<Call>),
-}
-
-impl Expression {
-    /// The word, without quotes, that the expression is or begins with.
-    pub(crate) fn word(&self) -> Option<&str> {
-        match self {
-            Self::Constant(name) => Some(name),
-            Self::Call(call) if call.receiver.is_none() => Some(&call.name),
-            _ => None,
-        }
-    }
-}
-
-/// A call of a command or method, or a name alone.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Call {
-    pub(crate) receiver: Option<Expression>,
-    pub(crate) name: String,
-    /// `None` for a name alone, which may be a variable.
-    pub(crate) arguments: Option<Vec<Expression>>,
-}
+const DEPTH_MAX: usize = 64;
+/// Operators that change a variable: `a += 1`.
+const CHANGES: [(&str, &str); 8] = [
+    ("+=", "+"),
+    ("-=", "-"),
+    ("*=", "*"),
+    ("/=", "/"),
+    ("%=", "%"),
+    ("**=", "**"),
+    ("<<=", "<<"),
+    ("|=", "|"),
+];
 
 /// The statements of `source`.
 ///
 /// # Errors
 /// See [`SyntaxError`].
 pub(crate) fn parse(source: &str) -> Result<Vec<Expression>, SyntaxError> {
-    let mut parser = Parser { tokens: tokenize(source)?, at: 0, depth: 0 };
-    let mut statements = Vec::new();
-    loop {
-        while matches!(parser.peek(), TokenKind::Newline | TokenKind::Semicolon) {
-            parser.at += 1;
-        }
-        if *parser.peek() == TokenKind::End {
-            return Ok(statements);
-        }
-        statements.push(parser.statement()?);
-        if !matches!(parser.peek(), TokenKind::Newline | TokenKind::Semicolon | TokenKind::End) {
-            return Err(parser.unexpected());
-        }
-    }
+    parse_with(source, BTreeSet::new())
+}
+
+/// As [`parse`]; a name in `variables` is not a command, so `n -1` subtracts.
+///
+/// # Errors
+/// See [`SyntaxError`].
+pub(crate) fn parse_with(
+    source: &str,
+    variables: BTreeSet<String>,
+) -> Result<Vec<Expression>, SyntaxError> {
+    let mut parser = Parser::new(tokenize(source)?, variables);
+    let statements = parser.program()?;
+    if *parser.peek() == TokenKind::End { Ok(statements) } else { Err(parser.unexpected()) }
 }
 
 /// The position of the innermost bracket or string that `source` leaves open.
@@ -109,9 +97,17 @@ struct Parser {
     tokens: Vec<Token>,
     at: usize,
     depth: usize,
+    /// Names that were assigned.
+    variables: BTreeSet<String>,
+    /// Whether `do` opens a block here; after `while`, it begins the body.
+    has_do: bool,
 }
 
 impl Parser {
+    fn new(tokens: Vec<Token>, variables: BTreeSet<String>) -> Self {
+        Self { tokens, at: 0, depth: 0, variables, has_do: true }
+    }
+
     fn token(&self) -> &Token {
         // The tokens end with End, and the parser never advances past it.
         &self.tokens[self.at.min(self.tokens.len() - 1)]
@@ -125,16 +121,54 @@ impl Parser {
         self.tokens.get(self.at + 1)
     }
 
+    /// Where the token before this one ends.
+    fn last_end(&self) -> usize {
+        self.tokens[self.at.saturating_sub(1)].span.end
+    }
+
     fn take_if(&mut self, kind: &TokenKind) -> bool {
         let matches = self.peek() == kind;
         self.at += usize::from(matches);
         matches
     }
 
+    fn is_operator(&self, operator: &str) -> bool {
+        match self.peek() {
+            TokenKind::Operator(found) => *found == operator,
+            TokenKind::Minus => operator == "-",
+            _ => false,
+        }
+    }
+
+    fn take_operator(&mut self, operator: &str) -> bool {
+        let is_it = self.is_operator(operator);
+        self.at += usize::from(is_it);
+        is_it
+    }
+
     fn skip_newlines(&mut self) {
         while *self.peek() == TokenKind::Newline {
             self.at += 1;
         }
+    }
+
+    /// Skips ends of statements.
+    fn skip_ends(&mut self) {
+        while matches!(self.peek(), TokenKind::Newline | TokenKind::Semicolon) {
+            self.at += 1;
+        }
+    }
+
+    /// Parses with or without `do` as the beginning of a block.
+    fn with_do<T>(
+        &mut self,
+        has_do: bool,
+        parse: impl FnOnce(&mut Self) -> Result<T, SyntaxError>,
+    ) -> Result<T, SyntaxError> {
+        let outer = std::mem::replace(&mut self.has_do, has_do);
+        let parsed = parse(self);
+        self.has_do = outer;
+        parsed
     }
 
     /// The error for the current token. Where Ruby's says little, it says what to write instead.
@@ -147,9 +181,6 @@ impl Parser {
             // Ruby joins the two, which loses the quote that was meant.
             (TokenKind::String(_), TokenKind::String(_)) => {
                 error.with_advice("a quote within a string is written \"it's\" or 'it\\'s'")
-            }
-            (TokenKind::Name(_) | TokenKind::Constant(_), TokenKind::Minus) => {
-                error.with_advice("a name or value needs quotes")
             }
             _ => error,
         }
@@ -173,7 +204,10 @@ impl Parser {
                 );
             }
             TokenKind::Newline => "'\\n'".to_owned(),
-            TokenKind::String(_) => "tSTRING_BEG".to_owned(),
+            TokenKind::String(_) | TokenKind::Interpolated(_) => "tSTRING_BEG".to_owned(),
+            TokenKind::Words(_) => "tQWORDS_BEG".to_owned(),
+            TokenKind::Pattern(_) => "tREGEXP_BEG".to_owned(),
+            TokenKind::Operator(operator) => format!("'{operator}'"),
             TokenKind::Integer(_) => "tINTEGER".to_owned(),
             TokenKind::Float(_) => "tFLOAT".to_owned(),
             TokenKind::Constant(name) => format!("constant {name}"),
@@ -198,70 +232,141 @@ impl Parser {
         Ok(())
     }
 
-    fn statement(&mut self) -> Result<Expression, SyntaxError> {
-        let name = match (self.peek(), self.peek_second().map(|token| &token.kind)) {
-            (TokenKind::Name(name), Some(TokenKind::Equals)) => name.clone(),
-            _ => return self.expression(),
-        };
-        self.at += 2;
-        self.skip_newlines();
-        self.enter()?;
-        let value = self.statement()?;
+    fn leave(&mut self) {
         self.depth -= 1;
-        Ok(Expression::Assign(name, Box::new(value)))
     }
 
-    fn expression(&mut self) -> Result<Expression, SyntaxError> {
-        self.enter()?;
-        let mut expression = self.primary()?;
-        let mut links = 0;
+    /// Statements up to something that belongs to none.
+    fn program(&mut self) -> Result<Vec<Expression>, SyntaxError> {
+        let mut statements = Vec::new();
         loop {
-            if self.take_if(&TokenKind::Dot) {
-                self.skip_newlines();
-                let TokenKind::Name(name) = self.peek() else {
-                    return Err(self.unexpected());
-                };
-                let name = name.clone();
-                self.at += 1;
-                let arguments = self.arguments()?;
-                let receiver = Some(expression);
-                expression = Expression::Call(Box::new(Call { receiver, name, arguments }));
-            } else if *self.peek() == TokenKind::BracketOpen && !self.token().is_spaced {
-                self.at += 1;
-                self.skip_newlines();
-                let index = self.expression()?;
-                self.expect(&TokenKind::BracketClose)?;
-                expression = Expression::Index(Box::new(expression), Box::new(index));
-            } else {
+            self.skip_ends();
+            if matches!(self.peek(), TokenKind::End | TokenKind::ParenClose | TokenKind::BraceClose)
+            {
+                return Ok(statements);
+            }
+            statements.push(self.statement()?);
+            if !matches!(self.peek(), TokenKind::Newline | TokenKind::Semicolon) {
+                return Ok(statements);
+            }
+        }
+    }
+
+    fn statement(&mut self) -> Result<Expression, SyntaxError> {
+        self.enter()?;
+        let mut statement = self.assignment()?;
+        while let TokenKind::Name(word) = self.peek() {
+            let word = word.clone();
+            if !["if", "unless", "while", "until"].contains(&word.as_str()) {
                 break;
             }
-            self.enter()?;
-            links += 1;
+            self.at += 1;
+            let mut condition = self.low_expression()?;
+            statement = if word == "while" || word == "until" {
+                let (is_until, body) = (word == "until", vec![statement]);
+                Expression::While(Box::new(While { condition, is_until, body }))
+            } else {
+                if word == "unless" {
+                    condition = Expression::Not(Box::new(condition));
+                }
+                let (then, otherwise) = (vec![statement], Vec::new());
+                Expression::If(Box::new(If { condition, then, otherwise }))
+            };
         }
-        self.depth -= 1 + links;
-        Ok(expression)
+        self.leave();
+        Ok(statement)
+    }
+
+    /// `place = value`, `place += value`, or an expression.
+    fn assignment(&mut self) -> Result<Expression, SyntaxError> {
+        if let (TokenKind::Name(name), Some(TokenKind::Equals)) =
+            (self.peek(), self.peek_second().map(|token| &token.kind))
+        {
+            let name = name.clone();
+            self.at += 2;
+            self.skip_newlines();
+            let value = self.statement_value()?;
+            self.variables.insert(name.clone());
+            return Ok(Expression::Assign(name, Box::new(value)));
+        }
+        let start = self.at;
+        let place = match (self.peek(), self.peek_second().map(|token| &token.kind)) {
+            (TokenKind::Name(name), Some(TokenKind::Operator(operator))) if is_change(operator) => {
+                let name = name.clone();
+                self.at += 1;
+                self.variables.insert(name.clone());
+                Expression::Variable(name)
+            }
+            _ => self.low_expression()?,
+        };
+        let is_assigned = *self.peek() == TokenKind::Equals;
+        let operator = match self.peek() {
+            TokenKind::Operator(operator) if is_change(operator) => Some(*operator),
+            _ => None,
+        };
+        if !is_assigned && operator.is_none() {
+            return Ok(place);
+        }
+        if !matches!(place, Expression::Variable(_) | Expression::Index(..)) || start == self.at {
+            return Err(self.unexpected());
+        }
+        self.at += 1;
+        self.skip_newlines();
+        let value = self.statement_value()?;
+        let value = match operator {
+            None => value,
+            Some("||=") => Expression::Or(Box::new(place.clone()), Box::new(value)),
+            Some("&&=") => Expression::And(Box::new(place.clone()), Box::new(value)),
+            Some(operator) => {
+                let change = CHANGES.iter().find(|(change, _)| *change == operator);
+                let operator = change.map_or("+", |(_, operator)| *operator);
+                Expression::Binary(operator, Box::new(place.clone()), Box::new(value))
+            }
+        };
+        Ok(match place {
+            Expression::Index(receiver, mut indexes) => {
+                let index = Box::new(indexes.remove(0));
+                Expression::AssignIndex(receiver, index, Box::new(value))
+            }
+            Expression::Variable(name) => Expression::Assign(name, Box::new(value)),
+            other => other,
+        })
+    }
+
+    /// The value of an assignment: another one, or an expression.
+    fn statement_value(&mut self) -> Result<Expression, SyntaxError> {
+        self.enter()?;
+        let value = self.assignment()?;
+        self.leave();
+        Ok(value)
     }
 
     fn primary(&mut self) -> Result<Expression, SyntaxError> {
         let expression = match self.peek().clone() {
             TokenKind::String(bytes) => Expression::String(bytes),
+            TokenKind::Interpolated(parts) => Expression::Interpolated(self.pieces(parts)?),
+            TokenKind::Words(words) => {
+                Expression::Array(words.into_iter().map(Expression::String).collect())
+            }
+            TokenKind::Pattern(pattern) => Expression::Pattern(pattern),
             TokenKind::Integer(number) => Expression::Integer(number),
             TokenKind::Float(number) => Expression::Float(number),
             TokenKind::Symbol(name) => Expression::Symbol(name),
-            TokenKind::Constant(name) => Expression::Constant(name),
+            TokenKind::Constant(name) => return self.constant(name),
             TokenKind::Name(name) => {
                 self.at += 1;
                 return self.name(name);
             }
-            TokenKind::Minus => return self.negative(),
             TokenKind::BracketOpen => return self.array(),
             TokenKind::BraceOpen => return self.hash(),
             TokenKind::ParenOpen => {
                 self.at += 1;
-                self.skip_newlines();
-                let inner = self.statement()?;
+                let mut inner = self.with_do(true, Self::program)?;
                 self.expect(&TokenKind::ParenClose)?;
-                return Ok(inner);
+                return Ok(match inner.len() {
+                    1 => inner.remove(0),
+                    _ => Expression::Sequence(inner),
+                });
             }
             _ => return Err(self.unexpected()),
         };
@@ -269,36 +374,60 @@ impl Parser {
         Ok(expression)
     }
 
-    fn name(&mut self, name: String) -> Result<Expression, SyntaxError> {
-        match name.as_str() {
-            "nil" => return Ok(Expression::Nil),
-            "true" => return Ok(Expression::Bool(true)),
-            "false" => return Ok(Expression::Bool(false)),
-            _ => {}
-        }
-        let arguments = self.arguments()?;
-        Ok(Expression::Call(Box::new(Call { receiver: None, name, arguments })))
+    /// The parts of a text, with the statements in its `#{…}`.
+    fn pieces(&mut self, parts: Vec<Part>) -> Result<Vec<Piece>, SyntaxError> {
+        let piece = |part| match part {
+            Part::Text(bytes) => Ok(Piece::Text(bytes)),
+            Part::Code(tokens) => {
+                self.enter()?;
+                let mut parser = Self::new(tokens, self.variables.clone());
+                parser.depth = self.depth;
+                let statements = parser.program()?;
+                self.leave();
+                match parser.peek() {
+                    TokenKind::End => Ok(Piece::Code(statements)),
+                    _ => Err(parser.unexpected()),
+                }
+            }
+        };
+        parts.into_iter().map(piece).collect()
     }
 
-    fn negative(&mut self) -> Result<Expression, SyntaxError> {
+    /// A constant, or a method that has a name like one: `Integer('5')`.
+    fn constant(&mut self, name: String) -> Result<Expression, SyntaxError> {
         self.at += 1;
-        let number = match *self.peek() {
-            TokenKind::Integer(number) => Expression::Integer(-number),
-            TokenKind::Float(number) => Expression::Float(-number),
-            _ => return Err(self.unexpected()),
-        };
-        self.at += 1;
-        Ok(number)
+        if *self.peek() != TokenKind::ParenOpen || self.token().is_spaced {
+            return Ok(Expression::Constant(name));
+        }
+        let (arguments, block) = self.arguments()?;
+        let call = Call { receiver: None, is_safe: false, name, arguments, block };
+        Ok(Expression::Call(Box::new(call)))
+    }
+
+    fn name(&mut self, name: String) -> Result<Expression, SyntaxError> {
+        if let Some(expression) = self.keyword(&name)? {
+            return Ok(expression);
+        }
+        if self.variables.contains(&name) && *self.peek() != TokenKind::ParenOpen {
+            return Ok(Expression::Variable(name));
+        }
+        let (arguments, block) = self.arguments()?;
+        let call = Call { receiver: None, is_safe: false, name, arguments, block };
+        Ok(Expression::Call(Box::new(call)))
     }
 
     fn array(&mut self) -> Result<Expression, SyntaxError> {
         self.at += 1;
-        let items = self.list(&TokenKind::BracketClose)?;
+        let items = self.list(&TokenKind::BracketClose)?.0;
         Ok(Expression::Array(items))
     }
 
     fn hash(&mut self) -> Result<Expression, SyntaxError> {
         self.at += 1;
+        self.with_do(true, Self::pairs)
+    }
+
+    fn pairs(&mut self) -> Result<Expression, SyntaxError> {
         let mut pairs = Vec::new();
         loop {
             self.skip_newlines();
@@ -319,120 +448,10 @@ impl Parser {
         }
         Ok(Expression::Hash(pairs))
     }
-
-    /// What a call passes: a list in parentheses, a bare list, or nothing.
-    fn arguments(&mut self) -> Result<Option<Vec<Expression>>, SyntaxError> {
-        let token = self.token();
-        let is_spaced = token.is_spaced;
-        match &token.kind {
-            TokenKind::ParenOpen => {
-                self.at += 1;
-                self.list(&TokenKind::ParenClose).map(Some)
-            }
-            TokenKind::BraceOpen => Err(self.block()),
-            TokenKind::BracketOpen if !is_spaced => Ok(None),
-            TokenKind::Minus => {
-                let is_sign = is_spaced && self.peek_second().is_some_and(|next| !next.is_spaced);
-                if is_sign { self.bare_list().map(Some) } else { Ok(None) }
-            }
-            TokenKind::String(_)
-            | TokenKind::Integer(_)
-            | TokenKind::Float(_)
-            | TokenKind::Symbol(_)
-            | TokenKind::Label(_)
-            | TokenKind::Constant(_)
-            | TokenKind::Name(_)
-            | TokenKind::BracketOpen => self.bare_list().map(Some),
-            _ => Ok(None),
-        }
-    }
-
-    /// A block is never valid here: the error is at its first part that no block may contain.
-    fn block(&mut self) -> SyntaxError {
-        self.at += 1;
-        self.skip_newlines();
-        if *self.peek() == TokenKind::BraceClose {
-            return SyntaxError::new("blocks are not supported", self.token().span.end);
-        }
-        match self.statement() {
-            Err(error) => error,
-            Ok(_) if *self.peek() == TokenKind::BraceClose => {
-                SyntaxError::new("blocks are not supported", self.token().span.end)
-            }
-            Ok(_) => self.unexpected(),
-        }
-    }
-
-    /// Items up to `close`, which is consumed; `=>` pairs at the end become one hash.
-    fn list(&mut self, close: &TokenKind) -> Result<Vec<Expression>, SyntaxError> {
-        let mut items = List::default();
-        loop {
-            self.skip_newlines();
-            if self.take_if(close) {
-                break;
-            }
-            self.push_item(&mut items)?;
-            self.skip_newlines();
-            if !self.take_if(&TokenKind::Comma) {
-                self.expect(close)?;
-                break;
-            }
-        }
-        Ok(items.finish())
-    }
-
-    fn bare_list(&mut self) -> Result<Vec<Expression>, SyntaxError> {
-        let mut items = List::default();
-        loop {
-            self.push_item(&mut items)?;
-            if !self.take_if(&TokenKind::Comma) {
-                return Ok(items.finish());
-            }
-            self.skip_newlines();
-        }
-    }
-
-    fn push_item(&mut self, items: &mut List) -> Result<(), SyntaxError> {
-        let start = self.at;
-        match self.item()? {
-            (Some(key), value) => items.pairs.push((key, value)),
-            (None, value) if items.pairs.is_empty() => items.values.push(value),
-            // After a pair only pairs may follow.
-            (None, _) => return Err(self.unexpected_after(start)),
-        }
-        Ok(())
-    }
-
-    /// `value`, `key => value` or `key: value`.
-    fn item(&mut self) -> Result<(Option<Expression>, Expression), SyntaxError> {
-        if let TokenKind::Label(name) = self.peek() {
-            let key = Expression::Symbol(name.clone());
-            self.at += 1;
-            self.skip_newlines();
-            return Ok((Some(key), self.expression()?));
-        }
-        let first = self.expression()?;
-        if !self.take_if(&TokenKind::Arrow) {
-            return Ok((None, first));
-        }
-        self.skip_newlines();
-        Ok((Some(first), self.expression()?))
-    }
 }
 
-#[derive(Default)]
-struct List {
-    values: Vec<Expression>,
-    pairs: Vec<(Expression, Expression)>,
-}
-
-impl List {
-    fn finish(mut self) -> Vec<Expression> {
-        if !self.pairs.is_empty() {
-            self.values.push(Expression::Hash(self.pairs));
-        }
-        self.values
-    }
+fn is_change(operator: &str) -> bool {
+    matches!(operator, "||=" | "&&=") || CHANGES.iter().any(|(change, _)| *change == operator)
 }
 
 fn punctuation(kind: &TokenKind) -> &'static str {
@@ -502,7 +521,7 @@ mod tests {
         let Failure::Ruby { class, message, line, picture } = error.explain(source, 1) else {
             panic!("{error:?}");
         };
-        assert_eq!((class, line), ("SyntaxError", Some(1)));
+        assert_eq!((&*class, line), ("SyntaxError", Some(1)));
         assert_eq!(message, "syntax error, unexpected '=>'");
         assert_eq!(picture, Some(format!("{source}\n{:17}^", "")));
     }
@@ -512,7 +531,8 @@ mod tests {
         for source in ["create 't',", "get 't', {", "a [", "a(", "x =", "put 't', 'r", "t."] {
             assert!(parse(source).unwrap_err().is_incomplete(), "{source}");
         }
-        for source in ["create 't' 'f'", "a)", "=> 1", "a 'b' => 1, 'c'", "{1}", "a b: "] {
+        for source in ["create 't' 'f'", "a)", "=> 1", "a 'b' => 1, 'c'", "{1}", "a b: ", "x = 1 2"]
+        {
             let error = parse(source);
             assert!(error.is_err(), "{source}");
         }
