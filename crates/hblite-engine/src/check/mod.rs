@@ -98,6 +98,7 @@ pub fn check(
     let report = CheckReport::default();
     let marker = layout.marker_of(fs, place)?;
     let survey = CatalogSurvey::default();
+    let is_unmarked = matches!(place, Place::Unmarked(_));
     let mut inspection = Inspection { env, layout, marker, survey, report, progress, bytes_total };
     if lock.is_none() {
         let what = "is missing, or cannot be locked, so the check does not keep other processes \
@@ -109,7 +110,7 @@ pub fn check(
                     checked is the store after that";
         inspection.note(FindingKind::Store, &inspection.layout.rewind_dir(), what);
     }
-    inspection.check_root();
+    inspection.check_root(is_unmarked);
     inspection.check_catalog();
     inspection.check_snapshots();
     let mut report = inspection.report;
@@ -181,7 +182,8 @@ impl Inspection<'_> {
         (self.progress)(CheckProgress { bytes, bytes_total: self.bytes_total });
     }
 
-    fn check_root(&mut self) {
+    /// `is_unmarked` says that only a salvage opens the store, since its marker is lost.
+    fn check_root(&mut self, is_unmarked: bool) {
         let (fs, layout) = (self.env.fs.as_ref(), &self.layout);
         let (id, version, marker) =
             (layout.read_id(fs), layout.read_version(fs), layout.read_marker(fs));
@@ -189,7 +191,7 @@ impl Inspection<'_> {
         let files = [
             (layout.cluster_id_file(), id.map(RootFile::forget), is_marked),
             (layout.version_file(), version.map(RootFile::forget), is_marked),
-            (layout.marker_file(), marker.map(RootFile::forget), false),
+            (layout.marker_file(), marker.map(RootFile::forget), is_unmarked),
         ];
         for (path, state, is_required) in files {
             match self.or_failure(FindingKind::Store, &path, state) {
@@ -198,6 +200,9 @@ impl Inspection<'_> {
                     self.defect(FindingKind::Store, &path, "is not there");
                 }
                 Some(RootFile::Missing) => self.note(FindingKind::Store, &path, "is not there"),
+                Some(RootFile::Unfinished) if is_required && is_unmarked => {
+                    self.defect(FindingKind::Store, &path, "is not whole");
+                }
                 Some(RootFile::Unfinished) => self.note(FindingKind::Store, &path, "is not whole"),
             }
         }

@@ -366,9 +366,11 @@ impl Look<'_> {
 
     fn refused(&self) -> Error {
         let root = self.layout.root().display();
+        let is_marker_cut = matches!(self.layout.read_marker(self.fs), Ok(RootFile::Unfinished));
+        let is_lacking =
+            |name: &&str| !self.has(name, false) || (*name == MARKER_FILE && is_marker_cut);
         let required = [VERSION_FILE, ID_FILE, MARKER_FILE];
-        let missing: Vec<&str> =
-            required.into_iter().filter(|name| !self.has(name, false)).collect();
+        let missing: Vec<&str> = required.into_iter().filter(is_lacking).collect();
         let message = if self.is_hbase() {
             format!(
                 "{root} is the root directory of an Apache HBase cluster, not of an hblite store \

@@ -164,6 +164,10 @@ fn salvage_knows_a_store_without_its_marker_by_its_log_or_its_catalog() {
         write(&fs, evidence, b"");
         assert!(refusal(&fs).contains("lacks hblite.store"), "{}", refusal(&fs));
         assert_eq!(look_with(&fs, true).unwrap(), Place::Unmarked(id));
+        write(&fs, "hblite.store", b"");
+        assert!(refusal(&fs).contains("lacks hblite.store"), "{}", refusal(&fs));
+        assert_eq!(look_with(&fs, true).unwrap(), Place::Unmarked(id));
+        remove(&fs, "hblite.store");
         for required in ["LOCK", "hbase.version", "hbase.id"] {
             let content = fs.read(&Path::new(DIR).join(required)).unwrap();
             remove(&fs, required);
