@@ -365,13 +365,18 @@ impl WritableFile for CrashWritableFile {
         Ok(())
     }
 
-    /// Copies three of four writes to a log, so that both ways of writing occur.
-    fn copy(&mut self, bytes: &[u8]) -> bool {
+    /// Takes three of four writes to a log, so that both ways of writing occur.
+    fn write_in_place(&mut self, length: usize, write: &mut dyn FnMut(&mut [u8])) -> bool {
         let log_writes = match &self.disk.lock().inodes[self.inode] {
             Inode::File { log_writes, .. } => *log_writes,
             _ => None,
         };
-        log_writes.is_some_and(|count| count % 4 > 0) && self.write_all(bytes).is_ok()
+        let is_taken = log_writes.is_some_and(|count| count % 4 > 0);
+        is_taken && {
+            let mut bytes = vec![0; length];
+            write(&mut bytes);
+            self.write_all(&bytes).is_ok()
+        }
     }
 
     /// Truncated bytes never reappear, as they may on a real disk before a sync.

@@ -310,9 +310,10 @@ pub trait WritableFile: Send + Debug {
     /// Appends bytes. After an error the content from here on is unknown.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Appends bytes if that only takes a copy in memory: see [`FileSystem::create_log`]. False if
-    /// not, and then nothing was done.
-    fn copy(&mut self, _bytes: &[u8]) -> bool {
+    /// Appends `length` bytes if they only have to be written to memory: see
+    /// [`FileSystem::create_log`]. `write` gets that memory, with any content, and fills it. False
+    /// if nothing was written.
+    fn write_in_place(&mut self, _length: usize, _write: &mut dyn FnMut(&mut [u8])) -> bool {
         false
     }
 

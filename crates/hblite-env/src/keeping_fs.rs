@@ -448,8 +448,8 @@ struct WatchedLog {
 
 impl WatchedLog {
     #[inline]
-    fn has_written(&mut self, bytes: &[u8]) {
-        self.end += bytes.len() as u64;
+    fn has_written(&mut self, length: usize) {
+        self.end += length as u64;
         self.length.bytes.store(self.end, Ordering::Release);
     }
 }
@@ -457,17 +457,17 @@ impl WatchedLog {
 impl WritableFile for WatchedLog {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
-        self.has_written(bytes);
+        self.has_written(bytes.len());
         Ok(())
     }
 
     #[inline]
-    fn copy(&mut self, bytes: &[u8]) -> bool {
-        let is_copied = self.file.copy(bytes);
-        if is_copied {
-            self.has_written(bytes);
+    fn write_in_place(&mut self, length: usize, write: &mut dyn FnMut(&mut [u8])) -> bool {
+        let is_written = self.file.write_in_place(length, write);
+        if is_written {
+            self.has_written(length);
         }
-        is_copied
+        is_written
     }
 
     /// A length in the journal would be wrong afterwards.

@@ -11,17 +11,17 @@
 //! └───────────────────────┴─────────────────────────┘
 //! ```
 //!
-//! Where it is safe, small writes are copied into a mapping of the zeros, which saves a system call
-//! for each. The first write after a sync is not copied: the system would have to make its page
-//! writable again, and the next sync would take longer.
+//! Where it is safe, small writes go into a mapping of the zeros, which saves a system call for
+//! each. The first write after a sync does not: the system would have to make its page writable
+//! again, and the next sync would take longer.
 //!
 //! Invariants:
 //! 1. After a small write at least [`SLACK_BYTES`] of zeros follow it, so that a kill in the middle
-//!    of a copy leaves a whole sector of zeros after the part that was copied. A call that writes
-//!    is not interrupted within a page.
+//!    of it leaves a whole sector of zeros after the part that was written. A call that writes is
+//!    not interrupted within a page.
 //! 2. Mapped zeros have been written, and only a file system that overwrites in place is used like
-//!    this ([`platform::overwrites_in_place`]). So a copy never needs space; if there were none,
-//!    the system would kill the process.
+//!    this ([`platform::overwrites_in_place`]). So a write to the mapping never needs space; if
+//!    there were none, the system would kill the process.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -40,7 +40,8 @@ const SMALL_BYTES: usize = 4 << 10;
 /// Small writes before the first zeros are written: a file with fewer stays as small as it is.
 const SMALL_WRITES: u32 = 64;
 
-/// A log that is being written. What a copy uses comes first, and so is together in memory.
+/// A log that is being written. What a write in place uses comes first, and so is
+/// together in memory.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct LogFile {
@@ -105,7 +106,8 @@ impl WritableFile for LogFile {
             if self.small_writes > SMALL_WRITES && end + SLACK_BYTES > self.length {
                 self.write_ahead();
             }
-            if !is_synced && self.copy(bytes) {
+            if !is_synced && self.write_in_place(bytes.len(), &mut |out| out.copy_from_slice(bytes))
+            {
                 return Ok(());
             }
         }
@@ -116,16 +118,16 @@ impl WritableFile for LogFile {
     }
 
     #[inline]
-    fn copy(&mut self, bytes: &[u8]) -> bool {
-        let end = self.end + bytes.len() as u64;
-        if self.is_synced || bytes.len() > SMALL_BYTES || end + SLACK_BYTES > self.length {
+    fn write_in_place(&mut self, length: usize, write: &mut dyn FnMut(&mut [u8])) -> bool {
+        let end = self.end + length as u64;
+        if self.is_synced || length > SMALL_BYTES || end + SLACK_BYTES > self.length {
             return false;
         }
-        let is_copied = self.window.as_mut().is_some_and(|window| window.copy(self.end, bytes));
-        if is_copied {
-            self.end = end;
-        }
-        is_copied
+        let window = self.window.as_mut().and_then(|window| window.bytes(self.end, length));
+        let Some(bytes) = window else { return false };
+        write(bytes);
+        self.end = end;
+        true
     }
 
     fn truncate(&mut self, length: u64) -> io::Result<()> {
@@ -186,7 +188,8 @@ mod tests {
                     _ => 1 + index % 300,
                 };
                 let record = vec![1 + (index % 255) as u8; size];
-                match index % 3 > 0 && file.copy(&record) {
+                let mut copy = |out: &mut [u8]| out.copy_from_slice(&record);
+                match index % 3 > 0 && file.write_in_place(size, &mut copy) {
                     true => copied += 1,
                     false => file.write_all(&record).unwrap(),
                 }

@@ -73,7 +73,7 @@ pub(crate) fn map(file: &File) -> io::Result<Mapping> {
     Ok(Mapping(map))
 }
 
-/// A part of a file that is written to by copying.
+/// A part of a file that is written to in memory.
 #[derive(Debug)]
 pub(crate) struct Window {
     map: memmap2::MmapMut,
@@ -85,20 +85,16 @@ impl Window {
     pub(crate) fn map(file: &File, range: Range<u64>) -> io::Result<Self> {
         let length = usize::try_from(range.end - range.start).map_err(io::Error::other)?;
         let mut options = memmap2::MmapOptions::new();
-        // SAFETY: the module's invariant; only `copy` accesses these bytes through the mapping.
+        // SAFETY: the module's invariant; only `bytes` gives access to them through the mapping.
         let map = unsafe { options.offset(range.start).len(length).map_mut(file) }?;
         Ok(Self { map, start: range.start })
     }
 
-    /// Writes the bytes at an offset of the file, or returns false if they are not within the
-    /// window.
+    /// The bytes at an offset of the file, if they are within the window.
     #[inline]
-    pub(crate) fn copy(&mut self, offset: u64, bytes: &[u8]) -> bool {
-        let at = offset.checked_sub(self.start).and_then(|at| usize::try_from(at).ok());
-        let target = at.and_then(|at| self.map.get_mut(at..at.checked_add(bytes.len())?));
-        let Some(target) = target else { return false };
-        target.copy_from_slice(bytes);
-        true
+    pub(crate) fn bytes(&mut self, offset: u64, length: usize) -> Option<&mut [u8]> {
+        let at = usize::try_from(offset.checked_sub(self.start)?).ok()?;
+        self.map.get_mut(at..at.checked_add(length)?)
     }
 }
 

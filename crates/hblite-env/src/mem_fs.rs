@@ -239,8 +239,13 @@ impl WritableFile for MemWritableFile {
         self.change(|content| content.extend_from_slice(bytes))
     }
 
-    fn copy(&mut self, bytes: &[u8]) -> bool {
-        self.write_all(bytes).is_ok()
+    fn write_in_place(&mut self, length: usize, write: &mut dyn FnMut(&mut [u8])) -> bool {
+        let written = self.change(|content| {
+            let end = content.len();
+            content.resize(end + length, 0);
+            write(&mut content[end..]);
+        });
+        written.is_ok()
     }
 
     fn truncate(&mut self, length: u64) -> io::Result<()> {

@@ -27,13 +27,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hblite_env::sync::Mutex;
-use hblite_model::{
-    CellBuffer, CellType, ColumnFamilyDescriptor, KeepDeletedCells, Scan, TableDescriptor,
-};
+use hblite_model::{CellType, ColumnFamilyDescriptor, KeepDeletedCells, Scan, TableDescriptor};
 
 use super::Region;
 use crate::invariants::ARE_CHECKED;
 use crate::store::Store;
+use crate::wal::WalEdit;
 
 /// A scan that passed fewer rows, or cells, is not worth a range. Tests have few rows.
 const HIDDEN_MIN: u64 = if ARE_CHECKED { 1 } else { 64 };
@@ -211,7 +210,7 @@ impl DeadRows {
 
     /// Called before what was put becomes visible.
     #[inline]
-    pub(super) fn note_puts(&self, edit: &CellBuffer) {
+    pub(super) fn note_puts(&self, edit: &WalEdit<'_>) {
         // A watch begins while no write is in progress: each write sees that it has begun.
         if self.is_active.load(Ordering::Relaxed) {
             self.shorten(edit);
@@ -219,7 +218,7 @@ impl DeadRows {
     }
 
     #[cold]
-    fn shorten(&self, edit: &CellBuffer) {
+    fn shorten(&self, edit: &WalEdit<'_>) {
         let is_put = |code| CellType::from_code(code).is_none_or(|kind| kind == CellType::Put);
         let mut state = self.state.lock();
         for cell in edit.iter().filter(|cell| is_put(cell.type_code())) {
@@ -391,6 +390,8 @@ fn stop_of(scan: &Scan) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use hblite_model::CellBuffer;
+
     use super::*;
 
     fn rows() -> Arc<DeadRows> {
@@ -408,7 +409,7 @@ mod tests {
     fn put(rows: &DeadRows, row: &str) {
         let mut edit = CellBuffer::new();
         edit.push_parts(row.as_bytes(), b"f", b"q", 1, CellType::Put.code(), b"");
-        rows.note_puts(&edit);
+        rows.note_puts(&(&edit).into());
     }
 
     fn skip(rows: &DeadRows, start: &str, stop: &str) -> Option<Skip> {

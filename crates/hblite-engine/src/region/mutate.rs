@@ -18,10 +18,8 @@
 //!
 //! Source: `HRegion.doMiniBatchMutate`.
 
-use std::cell::RefCell;
-
 use hblite_env::sync::{RwLockReadGuard, RwLockWriteGuard};
-use hblite_model::cell::{TagType, push_tag};
+use hblite_model::cell::{TagType, key, push_tag};
 use hblite_model::{
     CellBuffer, CellRef, CellType, Durability, Error, Exception, LATEST_TIMESTAMP, Mutation,
     MutationKind, Nonce, Result,
@@ -32,39 +30,12 @@ use super::row_lock::SharedRows;
 use super::timestamps::{GivenTimes, Patience, stamp};
 use crate::given_times::WriteTime;
 use crate::invariants::ARE_CHECKED;
-use crate::wal::{EditOrigin, WalTicket};
-
-/// A larger buffer is not kept for the next write.
-const KEPT_BYTES_MAX: usize = 1 << 20;
-/// How many buffers are kept for batches, and the size of all but one of them.
-const KEPT_MAX: usize = 128;
-const KEPT_SMALL_BYTES_MAX: usize = 16 << 10;
-
-thread_local! {
-    static KEPT: RefCell<Vec<CellBuffer>> = const { RefCell::new(Vec::new()) };
-}
-
-/// The buffer in which a write is built. Each thread keeps its own from write to write, so that a
-/// put allocates nothing.
-pub(super) fn take_edit() -> CellBuffer {
-    KEPT.with_borrow_mut(Vec::pop).unwrap_or_default()
-}
-
-/// Returns the buffer from [`take_edit`].
-pub(super) fn keep_edit(mut edit: CellBuffer) {
-    KEPT.with_borrow_mut(|kept| {
-        let size_max = if kept.is_empty() { KEPT_BYTES_MAX } else { KEPT_SMALL_BYTES_MAX };
-        if kept.len() < KEPT_MAX && edit.size_bytes() <= size_max {
-            edit.clear();
-            kept.push(edit);
-        }
-    });
-}
+use crate::wal::{EditOrigin, WalEdit, WalTicket};
 
 /// A write that has the locks of its rows.
 pub(crate) struct RowsWrite<'a> {
     region: &'a Region,
-    edit: CellBuffer,
+    edit: WalEdit<'a>,
     /// The time of the write, or the latest timestamp that it was given.
     write_time: i64,
     durability: Durability,
@@ -103,7 +74,7 @@ impl Drop for Logged<'_> {
     }
 }
 
-impl RowsWrite<'_> {
+impl<'a> RowsWrite<'a> {
     /// Step 4, with a time that was taken after the locks. Returns false if the write must release
     /// its locks and wait for the clock.
     ///
@@ -111,7 +82,7 @@ impl RowsWrite<'_> {
     /// Those of reading what a delete of the newest version refers to.
     pub(crate) fn prepare<M: AsRef<Mutation>>(
         &mut self,
-        mutations: &[M],
+        mutations: &'a [M],
         time: WriteTime,
         patience: &Patience,
     ) -> Result<bool> {
@@ -130,7 +101,7 @@ impl RowsWrite<'_> {
         let mut first = 0;
         for mutation in mutations {
             let count = self.region.stored_cells(mutation);
-            let stored = self.edit.iter().skip(first).take(count);
+            let stored = self.edit.range(first..first + count);
             let latest = self.region.leave_traces(mutation, stored, time);
             self.write_time = self.write_time.max(latest);
             first += count;
@@ -169,9 +140,7 @@ impl RowsWrite<'_> {
     /// As [`Region::mutate_rows`].
     pub(crate) fn finish(self) -> Result<()> {
         let logged = self.logged.expect("a write is appended before it ends");
-        self.region.finish_edit(&self.edit, logged)?;
-        keep_edit(self.edit);
-        Ok(())
+        self.region.finish_edit(&self.edit, logged)
     }
 }
 
@@ -236,11 +205,10 @@ impl Region {
             true => LockedRows::Exclusive { _guards: self.row_locks.exclusive(rows()) },
         };
         let _updates = self.enter()?;
-        let edit = take_edit();
         let durability = durability.unwrap_or_else(|| self.durability_of(mutations()));
         Ok(RowsWrite {
             region: self,
-            edit,
+            edit: WalEdit::default(),
             write_time: 0,
             durability,
             logged: None,
@@ -273,7 +241,7 @@ impl Region {
     /// Returns the sequence id.
     pub(super) fn write_edit(
         &self,
-        edit: &mut CellBuffer,
+        edit: &mut WalEdit<'_>,
         durability: Durability,
         write_time: i64,
         nonce: Option<Nonce>,
@@ -287,7 +255,7 @@ impl Region {
     /// Step 5.
     fn append_edit(
         &self,
-        edit: &mut CellBuffer,
+        edit: &mut WalEdit<'_>,
         durability: Durability,
         write_time: i64,
         nonce: Option<Nonce>,
@@ -320,7 +288,7 @@ impl Region {
     }
 
     /// Steps 6 to 8.
-    fn finish_edit(&self, edit: &CellBuffer, logged: Logged<'_>) -> Result<()> {
+    fn finish_edit(&self, edit: &WalEdit<'_>, logged: Logged<'_>) -> Result<()> {
         let (sequence_id, durability) = (logged.sequence_id, logged.durability);
         let synced = logged.ticket.map(|ticket| self.context.wal.sync(ticket, durability));
         if let Some(Err(error)) = synced {
@@ -374,29 +342,26 @@ impl Region {
 
     /// Step 4 for a put or delete: its cells as they are stored. Those without a timestamp get
     /// `given`.
-    pub(super) fn prepare_cells(
+    pub(super) fn prepare_cells<'m>(
         &self,
-        mutation: &Mutation,
+        mutation: &'m Mutation,
         given: i64,
-        edit: &mut CellBuffer,
+        edit: &mut WalEdit<'m>,
     ) -> Result<()> {
         if mutation.is_whole_row_delete() {
             let timestamp = stamp(mutation.timestamp(), given);
             for store in &self.stores {
                 let (row, family) = (mutation.row(), store.family().name());
                 let marker = CellType::DeleteFamily.code();
-                edit.push_parts(row, family, b"", timestamp, marker, b"");
+                let key = key::build(row, family, b"", timestamp, marker);
+                edit.push(&CellRef::new(&key, b"", b"", 0));
             }
             return Ok(());
         }
         let tags = mutation_tags(mutation);
         let first = edit.len();
         for cell in mutation.cells() {
-            if tags.is_empty() {
-                edit.push(&cell);
-            } else {
-                edit.push(&cell.with_tags(&tags));
-            }
+            edit.push_borrowed(&cell, if tags.is_empty() { cell.tags() } else { &tags });
         }
         for index in first..edit.len() {
             let Some(cell) = edit.get(index) else { break };
@@ -464,9 +429,8 @@ pub(super) fn mutation_tags(mutation: &Mutation) -> Vec<u8> {
 
 /// Among cells with the same key, only the last may stay: one write has one sequence id, and the
 /// memstore never replaces a cell.
-fn keep_last_of_equal_keys(edit: &mut CellBuffer) {
-    let is_ascending =
-        edit.iter().zip(edit.iter().skip(1)).all(|(left, right)| left.key() < right.key());
+fn keep_last_of_equal_keys(edit: &mut WalEdit<'_>) {
+    let is_ascending = edit.iter().is_sorted_by(|left, right| left.key() < right.key());
     if is_ascending {
         return;
     }
@@ -485,7 +449,7 @@ fn keep_last_of_equal_keys(edit: &mut CellBuffer) {
     }
     if !doubled.is_empty() {
         doubled.sort_unstable();
-        edit.retain(|index, _| doubled.binary_search(&index).is_err());
+        edit.remove(&doubled);
     }
 }
 
@@ -507,9 +471,10 @@ mod tests {
 
     #[test]
     fn many_equal_keys_take_no_longer_than_many_others() {
-        let mut edit = CellBuffer::new();
+        let mut edit = WalEdit::default();
+        let key = key::build(b"r", b"f", b"q", 7, CellType::Put.code());
         for _ in 0..200_000 {
-            edit.push_parts(b"r", b"f", b"q", 7, CellType::Put.code(), b"");
+            edit.push(&CellRef::new(&key, b"", b"", 0));
         }
         keep_last_of_equal_keys(&mut edit);
         assert_eq!(edit.len(), 1);
@@ -517,10 +482,11 @@ mod tests {
 
     #[test]
     fn of_equal_keys_the_last_stays() {
-        let mut edit = CellBuffer::new();
+        let mut edit = WalEdit::default();
         let put = CellType::Put.code();
         for (row, value) in [("b", "1"), ("a", "2"), ("b", "3"), ("c", "4"), ("b", "5")] {
-            edit.push_parts(row.as_bytes(), b"f", b"q", 7, put, value.as_bytes());
+            let key = key::build(row.as_bytes(), b"f", b"q", 7, put);
+            edit.push(&CellRef::new(&key, value.as_bytes(), b"", 0));
         }
         keep_last_of_equal_keys(&mut edit);
         let values: Vec<&[u8]> = edit.iter().map(|cell| cell.value()).collect();

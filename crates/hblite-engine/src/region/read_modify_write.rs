@@ -16,9 +16,10 @@ use hblite_model::{
 use smallvec::SmallVec;
 
 use super::Region;
-use super::mutate::{keep_edit, mutation_tags, take_edit};
+use super::mutate::mutation_tags;
 use super::timestamps::{GivenTimes, Patience, stamp};
 use crate::nonces::Turn;
+use crate::wal::WalEdit;
 
 /// A write that was done.
 struct Written {
@@ -201,7 +202,7 @@ impl Region {
         if given.iter().any(|given| given.must_wait) {
             return Ok(None);
         }
-        let mut edit = take_edit();
+        let mut edit = WalEdit::default();
         let mut results = CellBuffer::new();
         let mut ends: SmallVec<[usize; 2]> = SmallVec::new();
         for (mutation, given) in mutations.iter().zip(&given) {
@@ -217,9 +218,8 @@ impl Region {
                 MutationKind::Increment | MutationKind::Append => {
                     self.apply_deltas(mutation, given.timestamp, &mut edit)?;
                     if mutation.returns_results() {
-                        for cell in edit.iter().skip(first) {
-                            results.push(&cell);
-                        }
+                        let new = edit.range(first..edit.len());
+                        new.for_each(|cell| results.push(&cell));
                     }
                 }
             }
@@ -227,7 +227,7 @@ impl Region {
         }
         let (mut first, mut write_time) = (0, time.now);
         for (mutation, end) in mutations.iter().zip(&ends) {
-            let stored = edit.iter().skip(first).take(*end - first);
+            let stored = edit.range(first..*end);
             write_time = write_time.max(self.leave_traces(mutation, stored, time));
             first = *end;
         }
@@ -236,7 +236,6 @@ impl Region {
             let durability = self.durability_of(mutations.iter());
             sequence_id = self.write_edit(&mut edit, durability, write_time, nonce)?;
         }
-        keep_edit(edit);
         self.counters().write_requests(mutations.len() as u64);
         let rows = mutations.iter().map(Mutation::row);
         self.context.key_samples.note(&self.info, rows, true);
@@ -245,7 +244,7 @@ impl Region {
 
     /// The new cells of an increment or append, in the order of families and qualifiers, with this
     /// timestamp or a later one.
-    fn apply_deltas(&self, mutation: &Mutation, given: i64, edit: &mut CellBuffer) -> Result<()> {
+    fn apply_deltas(&self, mutation: &Mutation, given: i64, edit: &mut WalEdit<'_>) -> Result<()> {
         let mut deltas: Vec<CellRef<'_>> = mutation.cells().iter().collect();
         deltas.sort_by(|left, right| {
             (left.family(), left.qualifier()).cmp(&(right.family(), right.qualifier()))
@@ -260,7 +259,7 @@ impl Region {
             for delta in family_deltas {
                 let current = present.iter().find(|cell| cell.qualifier() == delta.qualifier());
                 push_new_value(mutation, delta, current, given, edit)?;
-                if let Some(cell) = edit.last() {
+                if let Some(cell) = edit.get(edit.len() - 1) {
                     check_new_cell(&cell, size_max)?;
                 }
             }
@@ -297,7 +296,7 @@ fn push_new_value(
     delta: &CellRef<'_>,
     current: Option<CellRef<'_>>,
     given: i64,
-    edit: &mut CellBuffer,
+    edit: &mut WalEdit<'_>,
 ) -> Result<()> {
     let value = match (mutation.kind(), &current) {
         (MutationKind::Increment, Some(current)) => {
@@ -388,7 +387,7 @@ mod tests {
     fn a_value_does_not_grow_beyond_what_a_file_can_hold() {
         let append: Mutation = Append::new("r").add("f", "q", "v").into();
         let delta = append.cells().get(0).unwrap();
-        let mut edit = CellBuffer::new();
+        let mut edit = WalEdit::default();
         // These bytes are never touched, so they take no memory.
         let huge = vec![0; CELL_SIZE_MAX - delta.key().len()];
         let key = key::build(b"r", b"f", b"q", 5, CellType::Put.code());

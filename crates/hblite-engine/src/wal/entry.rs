@@ -1,5 +1,5 @@
-//! The records of a log: written, checked and decoded. The format is drawn at the head of
-//! [`super`].
+//! The records of a log: what is written, how, and how it is checked and decoded. The format is
+//! drawn at the head of [`super`].
 //!
 //! Invariant: a record is valid only at its own place. Its checksum starts from the segment's salt
 //! and the record's offset, so that neither a user's value with a copy of a log, nor stale bytes of
@@ -7,8 +7,11 @@
 //!
 //! Decoding borrows from its input and checks every length against it; it allocates nothing.
 
+use std::ops::Range;
+
 use hblite_model::cell::{KEY_VALUE_HEADER_SIZE, key};
 use hblite_model::{CellBuffer, CellRef, Error, Nonce, Result};
+use smallvec::SmallVec;
 
 use super::segment::LogPosition;
 
@@ -29,8 +32,9 @@ const EDIT_FIXED_SIZE: usize = 8 + 8 + 4;
 const EDIT_LENGTH_MIN: usize = 1 + 1 + 1 + EDIT_FIXED_SIZE;
 /// Group and number.
 const NONCE_SIZE: usize = 8 + 8;
-const EDIT_OVERHEAD_MAX: usize = 1 + 1 + REGION_NAME_LENGTH_MAX + EDIT_FIXED_SIZE + NONCE_SIZE;
 const MARK_LENGTH: usize = 1 + 8 + 8 + 8;
+/// Bytes of the record of a mark.
+pub(super) const MARK_SIZE: usize = RECORD_HEADER_SIZE + MARK_LENGTH;
 const TAGS_LENGTH_SIZE: usize = 2;
 
 const _: () = assert!(EDIT_LENGTH_MIN == 23 && MARK_LENGTH == 25);
@@ -42,6 +46,134 @@ pub struct EditOrigin {
     pub write_time: i64,
     /// Identifies the write, so that a retry of it is recognized.
     pub nonce: Option<Nonce>,
+}
+
+/// The cells of one atomic write (`WALEdit`), until they are in the log and in memory. It borrows
+/// values from the write, and owns keys, whose timestamps the store gives.
+#[derive(Debug, Default)]
+pub struct WalEdit<'v> {
+    /// The keys, each followed by what the cell does not borrow: its tags, perhaps its value.
+    bytes: SmallVec<[u8; 64]>,
+    cells: SmallVec<[EditCell<'v>; 1]>,
+}
+
+#[derive(Debug)]
+struct EditCell<'v> {
+    /// Where the key begins.
+    start: usize,
+    key_length: usize,
+    tags_length: u16,
+    value: EditValue<'v>,
+}
+
+#[derive(Debug)]
+enum EditValue<'v> {
+    Borrowed(&'v [u8]),
+    /// After the tags, this long.
+    Owned(usize),
+}
+
+impl<'v> WalEdit<'v> {
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Whether there are no cells.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// Appends a cell without its value, which the edit borrows; its tags are replaced by `tags`.
+    ///
+    /// # Panics
+    /// If the tags are longer than 65,535 bytes, which their length field cannot hold.
+    #[inline]
+    pub fn push_borrowed(&mut self, cell: &CellRef<'v>, tags: &[u8]) {
+        self.push_key(cell.key(), tags, EditValue::Borrowed(cell.value()));
+    }
+
+    /// Appends a copy of a cell.
+    ///
+    /// # Panics
+    /// As [`WalEdit::push_borrowed`].
+    pub fn push(&mut self, cell: &CellRef<'_>) {
+        self.push_key(cell.key(), cell.tags(), EditValue::Owned(cell.value().len()));
+        self.bytes.extend_from_slice(cell.value());
+    }
+
+    #[inline]
+    fn push_key(&mut self, key: &[u8], tags: &[u8], value: EditValue<'v>) {
+        let (start, key_length) = (self.bytes.len(), key.len());
+        let tags_length = u16::try_from(tags.len()).expect("tags of a cell are under 64 KiB");
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(tags);
+        self.cells.push(EditCell { start, key_length, tags_length, value });
+    }
+
+    #[inline]
+    fn resolve<'e>(&'e self, cell: &'e EditCell<'v>) -> CellRef<'e> {
+        let (key, rest) = self.bytes[cell.start..].split_at(cell.key_length);
+        let (tags, rest) = rest.split_at(usize::from(cell.tags_length));
+        let value = match cell.value {
+            EditValue::Borrowed(value) => value,
+            EditValue::Owned(length) => &rest[..length],
+        };
+        CellRef::new(key, value, tags, 0)
+    }
+
+    /// The cell at `index`.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<CellRef<'_>> {
+        self.cells.get(index).map(|cell| self.resolve(cell))
+    }
+
+    /// The cells in the order in which they were pushed.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = CellRef<'_>> + Clone {
+        self.range(0..self.len())
+    }
+
+    /// Some of the cells.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[inline]
+    pub fn range(&self, range: Range<usize>) -> impl Iterator<Item = CellRef<'_>> + Clone {
+        self.cells[range].iter().map(|cell| self.resolve(cell))
+    }
+
+    /// Replaces the timestamp of the cell at `index`, if it exists.
+    pub fn set_timestamp(&mut self, index: usize, timestamp: i64) {
+        if let Some(EditCell { start, key_length, .. }) = self.cells.get(index) {
+            key::set_timestamp(&mut self.bytes[*start..*start + *key_length], timestamp);
+        }
+    }
+
+    /// Removes the cells at these indexes, which ascend.
+    pub fn remove(&mut self, indexes: &[usize]) {
+        let mut index = 0;
+        self.cells.retain(|_| {
+            index += 1;
+            indexes.binary_search(&(index - 1)).is_err()
+        });
+    }
+
+    /// Bytes in the log.
+    fn logged_size(&self) -> usize {
+        let size =
+            |cell: CellRef<'_>| cell.serialized_size() + TAGS_LENGTH_SIZE + cell.tags().len();
+        self.iter().map(size).sum()
+    }
+}
+
+/// The cells of a buffer, of which it borrows the values.
+impl<'v> From<&'v CellBuffer> for WalEdit<'v> {
+    fn from(cells: &'v CellBuffer) -> Self {
+        let mut edit = Self::default();
+        cells.iter().for_each(|cell| edit.push_borrowed(&cell, cell.tags()));
+        edit
+    }
 }
 
 /// What the log knows about itself at some point.
@@ -167,71 +299,88 @@ impl Place {
     }
 }
 
-/// Refuses what does not fit into a record.
+/// Bytes of the record of an edit.
 ///
 /// # Errors
 /// `IllegalArgument` if the cells are larger than 1 GiB.
 #[inline]
-pub(super) fn check_edit(edit: &CellBuffer) -> Result<()> {
-    if edit.as_bytes().len() > PAYLOAD_LENGTH_MAX - EDIT_OVERHEAD_MAX {
+pub(super) fn record_size(region: &str, origin: EditOrigin, edit: &WalEdit<'_>) -> Result<usize> {
+    assert!(region.len() <= REGION_NAME_LENGTH_MAX, "a name that the log has accepted");
+    let nonce_size = if origin.nonce.is_some() { NONCE_SIZE } else { 0 };
+    let length = 2 + region.len() + EDIT_FIXED_SIZE + nonce_size + edit.logged_size();
+    if length > PAYLOAD_LENGTH_MAX {
         return Err(Error::illegal_argument("a write to the log is larger than 1 GiB"));
     }
-    Ok(())
+    Ok(RECORD_HEADER_SIZE + length)
 }
 
-/// Appends the record of a checked edit to `out`; `place` is its position.
+/// Writes the record of an edit to `out`, which has its size; `place` is its position.
 pub(super) fn write_edit(
-    out: &mut Vec<u8>,
+    out: &mut [u8],
     place: Place,
     region: &str,
     sequence_id: u64,
     origin: EditOrigin,
-    edit: &CellBuffer,
+    edit: &WalEdit<'_>,
 ) {
-    let nonce_size = if origin.nonce.is_some() { NONCE_SIZE } else { 0 };
-    let length = 2 + region.len() + EDIT_FIXED_SIZE + nonce_size + edit.as_bytes().len();
-    assert!(region.len() <= REGION_NAME_LENGTH_MAX && length <= PAYLOAD_LENGTH_MAX);
-    out.reserve(RECORD_HEADER_SIZE + length);
     write_record(out, place, |out| {
         let kind = if origin.nonce.is_some() { KIND_EDIT_WITH_NONCE } else { KIND_EDIT };
-        out.extend_from_slice(&[kind, region.len() as u8]);
-        out.extend_from_slice(region.as_bytes());
-        out.extend_from_slice(&sequence_id.to_be_bytes());
-        out.extend_from_slice(&origin.write_time.to_be_bytes());
+        out.put(&[kind, region.len() as u8]);
+        out.put(region.as_bytes());
+        out.put(&sequence_id.to_be_bytes());
+        out.put(&origin.write_time.to_be_bytes());
         if let Some(Nonce { group, number }) = origin.nonce {
-            out.extend_from_slice(&group.to_be_bytes());
-            out.extend_from_slice(&number.to_be_bytes());
+            out.put(&group.to_be_bytes());
+            out.put(&number.to_be_bytes());
         }
-        out.extend_from_slice(&(edit.len() as u32).to_be_bytes());
-        out.extend_from_slice(edit.as_bytes());
+        out.put(&(edit.len() as u32).to_be_bytes());
+        for cell in edit.iter() {
+            out.put(&(cell.key().len() as u32).to_be_bytes());
+            out.put(&(cell.value().len() as u32).to_be_bytes());
+            out.put(cell.key());
+            out.put(cell.value());
+            out.put(&(cell.tags().len() as u16).to_be_bytes());
+            out.put(cell.tags());
+        }
     });
 }
 
-/// Appends a record with the payload of a record from another position.
-pub(super) fn write_payload(out: &mut Vec<u8>, place: Place, payload: &[u8]) {
-    write_record(out, place, |out| out.extend_from_slice(payload));
+/// Writes a record with the payload of a record from another position.
+pub(super) fn write_payload(out: &mut [u8], place: Place, payload: &[u8]) {
+    write_record(out, place, |out| out.put(payload));
 }
 
-/// Appends the record of a mark to `out`.
-pub(super) fn write_mark(out: &mut Vec<u8>, place: Place, mark: Mark) {
+/// Writes the record of a mark to `out`, which has its size.
+pub(super) fn write_mark(out: &mut [u8], place: Place, mark: Mark) {
     write_record(out, place, |out| {
-        out.push(KIND_MARK);
-        out.extend_from_slice(&mark.synced.segment.to_be_bytes());
-        out.extend_from_slice(&mark.synced.offset.to_be_bytes());
-        out.extend_from_slice(&mark.oldest_live.to_be_bytes());
+        out.put(&[KIND_MARK]);
+        out.put(&mark.synced.segment.to_be_bytes());
+        out.put(&mark.synced.offset.to_be_bytes());
+        out.put(&mark.oldest_live.to_be_bytes());
     });
+}
+
+/// The part of a record that is not written yet.
+struct Rest<'o>(&'o mut [u8]);
+
+impl Rest<'_> {
+    #[inline]
+    fn put(&mut self, bytes: &[u8]) {
+        let (place, rest) = std::mem::take(&mut self.0).split_at_mut(bytes.len());
+        place.copy_from_slice(bytes);
+        self.0 = rest;
+    }
 }
 
 #[inline]
-fn write_record(out: &mut Vec<u8>, place: Place, write_payload: impl FnOnce(&mut Vec<u8>)) {
-    let start = out.len();
-    out.extend_from_slice(&[0; RECORD_HEADER_SIZE]);
-    write_payload(out);
-    let payload = start + RECORD_HEADER_SIZE;
-    let length = (out.len() - payload) as u32;
-    let checksum = place.checksum(&out[payload..]);
-    out[start..start + 4].copy_from_slice(&length.to_be_bytes());
-    out[start + 4..payload].copy_from_slice(&checksum.to_be_bytes());
+fn write_record(out: &mut [u8], place: Place, write_payload: impl FnOnce(&mut Rest<'_>)) {
+    let (header, payload) = out.split_at_mut(RECORD_HEADER_SIZE);
+    let mut rest = Rest(payload);
+    write_payload(&mut rest);
+    assert!(rest.0.is_empty(), "a record has the size that was announced");
+    let checksum = place.checksum(payload);
+    header[..4].copy_from_slice(&(payload.len() as u32).to_be_bytes());
+    header[4..].copy_from_slice(&checksum.to_be_bytes());
 }
 
 /// A payload whose length and first bytes could be those of a record; the checksum is not checked,

@@ -43,8 +43,8 @@
 //!
 //! For the difference between a torn tail and damage, see `replay.rs`.
 //!
-//! Threads: a [`Wal`] is shared by all writers. The log's lock is held for a copy of the record;
-//! writing and syncing are done outside it, by one thread for all (see `syncer.rs`).
+//! Threads: a [`Wal`] is shared by all writers. The log's lock is held while a record is written to
+//! memory; writing and syncing files are done outside it, by one thread for all (see `syncer.rs`).
 
 mod accounting;
 mod background;
@@ -72,10 +72,10 @@ use std::sync::{Arc, Weak};
 
 use hblite_env::sync::Mutex;
 use hblite_env::{Env, FileLock, FileSystem};
-use hblite_model::{CellBuffer, Durability, Error, Result};
+use hblite_model::{Durability, Error, Result};
 
 pub use accounting::WalRegion;
-pub use entry::{EditOrigin, WalCells, WalEntry};
+pub use entry::{EditOrigin, WalCells, WalEdit, WalEntry};
 pub use hold::{SealedLog, SegmentHold};
 pub use options::WalOptions;
 pub use replay::{ReplayReport, replay};
@@ -88,7 +88,7 @@ use self::head::{Head, HeadState};
 use self::replay::FoundLog;
 use self::segment::segment_path;
 use self::syncer::{Goal, Syncer};
-use self::writer::{Previous, Tail};
+use self::writer::{EditRecord, Previous, Tail};
 use crate::layout::{Layout, RootFiles, StoreId};
 
 /// The position of an appended record, to wait for.
@@ -255,18 +255,24 @@ impl Wal {
         &self,
         region: &WalRegion,
         origin: EditOrigin,
-        edit: &CellBuffer,
+        edit: &WalEdit<'_>,
         durability: Durability,
         assign: impl FnOnce() -> u64,
     ) -> Result<WalTicket> {
         self.syncer.admit()?;
-        entry::check_edit(edit)?;
+        let size = entry::record_size(region.name(), origin, edit)?;
         let context = self.syncer.context();
         let is_awaited = !matches!(durability, Durability::SkipWal | Durability::AsyncWal);
         let mut tail = self.syncer.tail.lock();
-        let is_copied = matches!(durability, Durability::UseDefault | Durability::SyncWal);
-        let copy = |record: &[u8], end| is_copied && self.syncer.copy(record, end);
-        let is_sync_due = tail.append(context, region, origin, edit, is_awaited, assign, copy);
+        let is_in_place = matches!(durability, Durability::UseDefault | Durability::SyncWal);
+        let in_place = |end, write: &mut dyn FnMut(&mut [u8])| {
+            is_in_place && self.syncer.write_in_place(size, end, write)
+        };
+        let write = |out: &mut [u8], place, sequence_id| {
+            entry::write_edit(out, place, region.name(), sequence_id, origin, edit);
+        };
+        let record = EditRecord { region, size, is_awaited };
+        let is_sync_due = tail.append(context, record, assign, write, in_place);
         let (ticket, waiting) = (WalTicket(tail.appended()), tail.unwritten_bytes());
         drop(tail);
         if waiting > self.options.buffer_size_bytes {

@@ -112,14 +112,14 @@ impl OpenSegment {
         Ok(())
     }
 
-    /// Writes the bytes if that only takes a copy in memory; false if not, and nothing was done.
+    /// See [`WritableFile::write_in_place`].
     #[inline]
-    fn copy(&mut self, bytes: &[u8]) -> bool {
-        let is_copied = self.file.copy(bytes);
-        if is_copied {
-            self.end.offset += bytes.len() as u64;
+    fn write_in_place(&mut self, length: usize, write: &mut dyn FnMut(&mut [u8])) -> bool {
+        let is_written = self.file.write_in_place(length, write);
+        if is_written {
+            self.end.offset += length as u64;
         }
-        is_copied
+        is_written
     }
 
     /// Removes the zeros after the end. If that fails, they are not read: the next segment or the
@@ -174,11 +174,14 @@ impl Output {
         (written, outcome)
     }
 
-    /// Writes bytes to the active segment if that only takes a copy in memory. False if not, and
-    /// then nothing was done.
+    /// See [`WritableFile::write_in_place`]: for the active segment.
     #[inline]
-    pub(super) fn copy(&mut self, bytes: &[u8]) -> bool {
-        self.segment.as_mut().is_some_and(|segment| segment.copy(bytes))
+    pub(super) fn write_in_place(
+        &mut self,
+        length: usize,
+        write: &mut dyn FnMut(&mut [u8]),
+    ) -> bool {
+        self.segment.as_mut().is_some_and(|segment| segment.write_in_place(length, write))
     }
 
     fn write_pieces(

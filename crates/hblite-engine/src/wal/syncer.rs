@@ -15,8 +15,8 @@
 //!        acknowledged; they stay in the tail and are written when that is possible again. Until
 //!        then the log is stalled: it accepts no further records. After a failed sync it is unknown
 //!        what is on the disk, so everything is refused until the log is read again.
-//! Copies: a small record for a part of the log that is mapped is copied there by the thread that
-//!        appends it, while it holds the tail. That cannot fail.
+//! In place: a small record for a part of the log that is mapped is written there by the thread
+//!        that appends it, while it holds the tail. That cannot fail.
 //! Locks: `progress` is held for moments; `io` by the leader while it writes; the tail's lock and
 //!        the accounting's may be taken under `io`. Under the tail's lock, `io` is only tried.
 
@@ -254,21 +254,26 @@ impl Syncer {
         }
     }
 
-    /// Writes a record, which ends at `position`, if that only takes a copy in memory: most single
-    /// writes need no leader then. False if nothing was done. The caller holds the tail's lock, and
-    /// nothing else waits there.
+    /// Writes a record of this length, which ends at `position`, if it only has to be written to
+    /// memory: most single writes need no leader then. False if nothing was done. The caller holds
+    /// the tail's lock, and nothing else waits there.
     #[inline]
-    pub(super) fn copy(&self, record: &[u8], position: u64) -> bool {
+    pub(super) fn write_in_place(
+        &self,
+        length: usize,
+        position: u64,
+        write: &mut dyn FnMut(&mut [u8]),
+    ) -> bool {
         // Whoever holds this lock may wait for that of the tail.
         let Some(mut io) = self.writing.io.try_lock() else { return false };
         let works = self.state.load(Ordering::Acquire) == WORKS && !self.watch.is_nearly_due();
-        let is_copied = works && io.output.copy(record);
-        if is_copied {
+        let is_written = works && io.output.write_in_place(length, write);
+        if is_written {
             let before = self.writing.written.load(Ordering::Relaxed);
             assert!(before < position, "the log grows: {before} to {position}");
             self.writing.written.store(position, Ordering::Release);
         }
-        is_copied
+        is_written
     }
 
     /// Waits for a leader who is about to be done, most likely with an earlier record. A write

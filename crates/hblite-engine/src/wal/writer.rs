@@ -6,14 +6,12 @@
 //!
 //! Invariant: the order of the records is the order in which `assign` was called.
 
-use std::cell::Cell;
 use std::ops::Range;
 
 use hblite_env::Env;
-use hblite_model::CellBuffer;
 
 use super::accounting::{Accounting, WalRegion};
-use super::entry::{self, EditOrigin, Mark, Place, RECORD_HEADER_SIZE};
+use super::entry::{self, Mark, Place, RECORD_HEADER_SIZE};
 use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader};
 use crate::layout::StoreId;
 
@@ -21,12 +19,16 @@ use crate::layout::StoreId;
 /// left to sync when the segment is full.
 pub(super) const EARLY_SYNC_BYTES: u64 = 8 << 20;
 
-/// Edits up to this size may be copied to the log; the size of a mapped write is limited, too.
-const COPIED_BYTES_MAX: usize = 4 << 10;
+/// Records up to this size may be written in place; the files limit it, too.
+const IN_PLACE_BYTES_MAX: usize = 4 << 10;
 
-thread_local! {
-    /// Where a record is built that may be copied: not in the buffer, which other threads write to.
-    static RECORD: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+/// A record that is appended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EditRecord<'a> {
+    pub(super) region: &'a WalRegion,
+    pub(super) size: usize,
+    /// Whether a caller waits until it is written.
+    pub(super) is_awaited: bool,
 }
 
 /// A segment that begins inside the buffer.
@@ -174,23 +176,21 @@ impl Tail {
         self.active.as_ref().map(ActiveSegment::as_previous)
     }
 
-    /// Appends an edit; `assign` returns its sequence id. `is_awaited` says whether a caller waits
-    /// until it is written. True if the segment must be synced in the background.
+    /// Appends a record; `assign` returns its sequence id, `write` fills its memory. True if the
+    /// segment must be synced in the background.
     ///
-    /// If nothing else waits to be written and the record is small, it is given to `copy` first,
-    /// with the position of its end. If that returns true, the record is written.
+    /// If nothing else waits to be written and the record is small, `in_place` is asked first to
+    /// write it, and gets the position of its end. If that returns true, the record is written.
     #[inline]
-    #[expect(clippy::too_many_arguments, reason = "one call, on the path of every write")]
     pub(super) fn append(
         &mut self,
         context: Context<'_>,
-        region: &WalRegion,
-        origin: EditOrigin,
-        edit: &CellBuffer,
-        is_awaited: bool,
+        record: EditRecord<'_>,
         assign: impl FnOnce() -> u64,
-        copy: impl FnOnce(&[u8], u64) -> bool,
+        write: impl Fn(&mut [u8], Place, u64),
+        in_place: impl FnOnce(u64, &mut dyn FnMut(&mut [u8])) -> bool,
     ) -> bool {
+        let EditRecord { region, size, is_awaited } = record;
         if self.is_mark_due {
             self.append_mark(context);
         }
@@ -201,15 +201,17 @@ impl Tail {
             active.regions.push(region.clone());
         }
         let place = Place { salt: active.salt, offset: active.offset };
-        let write = |out: &mut Vec<u8>| {
-            entry::write_edit(out, place, region.name(), sequence_id, origin, edit);
-        };
-        let may_copy =
-            is_awaited && self.unwritten.is_empty() && edit.as_bytes().len() <= COPIED_BYTES_MAX;
-        let start =
-            if may_copy { self.copy_record(write, copy) } else { self.append_record(write) };
-        if !is_awaited {
-            self.keep_for_retry(start, region.clone(), sequence_id);
+        let mut write = |out: &mut [u8]| write(out, place, sequence_id);
+        let end = self.appended + size as u64;
+        let is_small = is_awaited && self.unwritten.is_empty() && size <= IN_PLACE_BYTES_MAX;
+        if is_small && in_place(end, &mut write) {
+            assert!(self.unwritten.is_empty(), "what waits is written before");
+            self.grow(size as u64);
+        } else {
+            let start = self.append_record(size, write);
+            if !is_awaited {
+                self.keep_for_retry(start, region.clone(), sequence_id);
+            }
         }
         self.active.as_ref().is_some_and(|active| active.offset / EARLY_SYNC_BYTES != before)
     }
@@ -221,7 +223,8 @@ impl Tail {
         let oldest_live = context.accounting.lock().oldest().unwrap_or(number);
         let mark = Mark { synced: self.synced, oldest_live };
         self.is_mark_due = false;
-        let _ = self.append_record(|out| entry::write_mark(out, place, mark));
+        let write = |out: &mut [u8]| entry::write_mark(out, place, mark);
+        let _ = self.append_record(entry::MARK_SIZE, write);
     }
 
     /// Records that the record from `start` to the end of the buffer was acknowledged.
@@ -283,36 +286,19 @@ impl Tail {
             active.regions.push(region.clone());
         }
         let place = Place { salt: active.salt, offset: active.offset };
-        let start = self.append_record(|out| entry::write_payload(out, place, payload));
+        let size = RECORD_HEADER_SIZE + payload.len();
+        let start = self.append_record(size, |out| entry::write_payload(out, place, payload));
         self.keep_for_retry(start, region, sequence_id);
     }
 
-    /// Appends a record; returns where in the buffer it begins.
+    /// Appends a record of this size to the buffer; returns where it begins.
     #[inline]
-    fn append_record(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> usize {
+    fn append_record(&mut self, size: usize, write: impl FnOnce(&mut [u8])) -> usize {
         let before = self.unwritten.bytes.len();
-        write(&mut self.unwritten.bytes);
-        self.grow((self.unwritten.bytes.len() - before) as u64);
+        self.unwritten.bytes.resize(before + size, 0);
+        write(&mut self.unwritten.bytes[before..]);
+        self.grow(size as u64);
         before
-    }
-
-    /// Appends a record to the empty buffer, unless `copy` writes it; returns where it begins.
-    #[inline]
-    fn copy_record(
-        &mut self,
-        write: impl FnOnce(&mut Vec<u8>),
-        copy: impl FnOnce(&[u8], u64) -> bool,
-    ) -> usize {
-        assert!(self.unwritten.is_empty(), "what waits is written before what is copied");
-        let mut record = RECORD.take();
-        record.clear();
-        write(&mut record);
-        self.grow(record.len() as u64);
-        if !copy(&record, self.appended) {
-            self.unwritten.bytes.extend_from_slice(&record);
-        }
-        RECORD.set(record);
-        0
     }
 
     /// Counts the bytes of a record.

@@ -291,7 +291,7 @@ fn write_many(
             id = next.fetch_add(1, Ordering::Relaxed);
             id
         };
-        let ticket = wal.append(&region, origin, &edit, durability, assign);
+        let ticket = wal.append(&region, origin, &(&edit).into(), durability, assign);
         match ticket.and_then(|ticket| wal.sync(ticket, durability)) {
             Ok(()) => acknowledged.push(id),
             Err(error) => {
@@ -358,7 +358,7 @@ fn no_thread_waits_for_one_that_panicked_while_it_wrote_for_all() {
     let region = wal.region(&writes[0].region).unwrap();
     let origin = EditOrigin { write_time: 0, nonce: None };
     let durability = Durability::FsyncWal;
-    wal.append(&region, origin, &writes[0].cells, durability, || 1).unwrap();
+    wal.append(&region, origin, &(&writes[0].cells).into(), durability, || 1).unwrap();
     fs.inject(Fault::on(Operation::Write).in_path("hblite-wal").panic());
     let shared = Arc::clone(&wal);
     assert!(thread::spawn(move || shared.sync_all()).join().is_err(), "it panics");

@@ -75,7 +75,7 @@ fn records_are_in_the_log_in_their_order_however_they_are_written() {
         let region = wal.region(&each.region).unwrap();
         let origin = EditOrigin { write_time: 7, nonce: each.nonce };
         let id = || each.sequence_id;
-        let ticket = wal.append(&region, origin, &each.cells, *durability, id).unwrap();
+        let ticket = wal.append(&region, origin, &(&each.cells).into(), *durability, id).unwrap();
         if *durability == Durability::SyncWal {
             wal.sync(ticket, *durability).unwrap();
             let count = replay_all(&env).0.len();
@@ -231,7 +231,8 @@ fn threads_share_syncs_and_keep_the_order_of_each_region() {
                     let assign = || ids[which].fetch_add(1, Ordering::Relaxed);
                     let origin = EditOrigin { write_time: 0, nonce: None };
                     let durability = durability_of(turn);
-                    let ticket = wal.append(&region, origin, &edit, durability, assign).unwrap();
+                    let ticket =
+                        wal.append(&region, origin, &(&edit).into(), durability, assign).unwrap();
                     wal.sync(ticket, durability).unwrap();
                 }
             });

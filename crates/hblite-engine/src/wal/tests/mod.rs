@@ -103,7 +103,8 @@ pub(super) fn random_cells(random: &SeededRandom, count: usize) -> CellBuffer {
 pub(super) fn write(wal: &Wal, write: &Write, durability: Durability) -> Result<()> {
     let region = wal.region(&write.region)?;
     let origin = EditOrigin { write_time: 7, nonce: write.nonce };
-    let ticket = wal.append(&region, origin, &write.cells, durability, || write.sequence_id)?;
+    let ticket =
+        wal.append(&region, origin, &(&write.cells).into(), durability, || write.sequence_id)?;
     wal.sync(ticket, durability)
 }
 

@@ -124,8 +124,9 @@ fn a_closed_log_touches_no_file_of_a_store_that_took_its_place() {
         let region = other.region("aa").unwrap();
         let cells = random_cells(&SeededRandom::new(number), 1);
         let origin = EditOrigin { write_time: 7, nonce: None };
-        let ticket =
-            other.append(&region, origin, &cells, Durability::FsyncWal, || number).unwrap();
+        let ticket = other
+            .append(&region, origin, &(&cells).into(), Durability::FsyncWal, || number)
+            .unwrap();
         other.sync(ticket, Durability::FsyncWal).unwrap();
     }
     drop(other);
