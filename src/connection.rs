@@ -3,6 +3,7 @@
 //! A connection holds its backend and nothing else, so it works the same on every engine.
 
 use std::any::Any;
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
@@ -11,7 +12,7 @@ use hblite_engine::{
     ReplayReport, Timeline,
 };
 use hblite_env::Env;
-use hblite_model::{BackupReport, Result};
+use hblite_model::{BackupReport, ColumnFamilyDescriptor, Result};
 
 use crate::admin::Admin;
 use crate::backend::Backend;
@@ -108,12 +109,33 @@ pub fn export_snapshot(dir: impl AsRef<Path>, name: &str, to: impl AsRef<Path>) 
 #[derive(Debug, Clone)]
 pub struct Connection {
     backend: Arc<dyn Backend>,
+    family_versions: Option<NonZeroU32>,
 }
 
 impl Connection {
     /// A connection to this backend.
     pub fn from_backend(backend: Arc<dyn Backend>) -> Self {
-        Self { backend }
+        Self { backend, family_versions: None }
+    }
+
+    pub(crate) fn with_family_versions(self, family_versions: Option<NonZeroU32>) -> Self {
+        Self { family_versions, ..self }
+    }
+
+    /// A new family with the default settings, and the number of versions that
+    /// [`Options::with_family_versions`](crate::Options::with_family_versions) has set.
+    ///
+    /// ```
+    /// let connection = hblite::Options::new().with_family_versions(3).open_in_memory()?;
+    /// assert_eq!(connection.new_family("f").versions(), 3);
+    /// # Ok::<(), hblite::Error>(())
+    /// ```
+    pub fn new_family(&self, name: impl AsRef<[u8]>) -> ColumnFamilyDescriptor {
+        let family = ColumnFamilyDescriptor::new(name.as_ref());
+        match self.family_versions {
+            Some(versions) => family.with_versions(versions.get()),
+            None => family,
+        }
     }
 
     /// The backend, if it is of this type.

@@ -1,5 +1,6 @@
 //! Every setting of a store, with its default, range and HBase's name for it.
 
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,6 +55,7 @@ pub struct Options {
     engine: EngineOptions,
     env: Option<Env>,
     clock: Option<Arc<dyn Clock>>,
+    family_versions: Option<NonZeroU32>,
 }
 
 /// Opens a store with these settings.
@@ -69,7 +71,9 @@ impl Options {
     /// As [`open`].
     pub fn open(self, dir: impl AsRef<Path>) -> Result<Connection> {
         let env = self.environment(Env::system);
-        Ok(Connection::from_backend(Timeline::open(env, dir.as_ref(), self.engine)?))
+        let versions = self.family_versions;
+        let timeline = Timeline::open(env, dir.as_ref(), self.engine)?;
+        Ok(Connection::from_backend(timeline).with_family_versions(versions))
     }
 
     /// Opens an empty store in memory. It is not flushed when it is closed, and not verified in the
@@ -79,8 +83,10 @@ impl Options {
     /// As [`open_in_memory`].
     pub fn open_in_memory(self) -> Result<Connection> {
         let env = self.environment(Env::in_memory);
+        let versions = self.family_versions;
         let Self { engine, .. } = self.with_flush_on_close(false).with_scrub_period(None);
-        Ok(Connection::from_backend(Timeline::open(env, Path::new("/memory"), engine)?))
+        let timeline = Timeline::open(env, Path::new("/memory"), engine)?;
+        Ok(Connection::from_backend(timeline).with_family_versions(versions))
     }
 
     /// Opens a copy of the store in `dir`, in memory. The directory is only read: nothing in it is
@@ -90,7 +96,17 @@ impl Options {
     /// As [`open`]; `Io` if there is no store.
     pub fn open_copy(self, dir: impl AsRef<Path>) -> Result<Connection> {
         let env = self.environment(Env::system);
-        Ok(Connection::from_backend(Timeline::open_copy(env, dir.as_ref(), self.engine)?))
+        let versions = self.family_versions;
+        let timeline = Timeline::open_copy(env, dir.as_ref(), self.engine)?;
+        Ok(Connection::from_backend(timeline).with_family_versions(versions))
+    }
+
+    /// The versions that [`Connection::new_family`] and the shell keep in a new family whose
+    /// settings name no number (HBase's `hbase.column.max.version`); 0 means the default, 1.
+    #[must_use]
+    pub fn with_family_versions(mut self, versions: u32) -> Self {
+        self.family_versions = NonZeroU32::new(versions);
+        self
     }
 
     fn environment(&self, default: impl FnOnce() -> Env) -> Env {

@@ -62,7 +62,9 @@ const KNOWN: &[(&str, Set)] = &[
         Some(())
     }),
     ("hbase.column.max.version", |s, v| {
-        s.server.family_versions = number(v).filter(|versions| *versions > 0)?;
+        let versions = number(v).filter(|versions| *versions > 0)?;
+        s.server.family_versions = versions;
+        s.set(|store| store.with_family_versions(versions));
         Some(())
     }),
     ("hbase.hregion.majorcompaction", |s, v| {
@@ -231,6 +233,15 @@ impl Settings {
                 .with_parents_kept(JANITOR_PERIOD)
                 .with_expired_snapshots_kept(SNAPSHOT_CLEANER_PERIOD),
         );
+        Self::with_store(store, server)
+    }
+
+    /// The settings of a store that is not served.
+    pub(crate) fn of(store: Options) -> Self {
+        Self::with_store(store, ServerOptions::default())
+    }
+
+    fn with_store(store: Options, server: ServerOptions) -> Self {
         let (rest, thrift) = (RestOptions::default(), ThriftOptions::default());
         Self {
             store,

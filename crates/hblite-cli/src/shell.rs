@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use hblite::{Connection, FileNote};
+use hblite::{Connection, FileNote, Options};
 use hblite_shell::{
     Lines, Outcome, ReadLines, ScriptOptions, ScriptReport, Shell, ShellOptions, strip_prompt,
 };
@@ -18,6 +18,7 @@ use hblite_shell::{
 use crate::cluster;
 use crate::interrupt::CtrlC;
 use crate::output::{FAILURE, fail};
+use crate::settings::Settings;
 use crate::store_files;
 use crate::terminal::{Editor, Input, ProgressLine, Screen, color_is_wanted, width};
 
@@ -34,6 +35,10 @@ pub(crate) struct ShellArguments {
     /// hbase://zookeeper-host:2181/hbase or hbase+rpc://host:16000
     #[arg(long, value_name = "URL", conflicts_with_all = ["dir", "memory", "read_only", "salvage"])]
     connect: Option<String>,
+    /// A setting of the store by its name in hbase-site.xml; may be repeated. docs/server.md lists
+    /// them
+    #[arg(long = "set", value_name = "NAME=VALUE", conflicts_with = "connect")]
+    settings: Vec<String>,
     /// Uses an empty store in memory, discarded at the end
     #[arg(long, conflicts_with = "dir")]
     memory: bool,
@@ -128,10 +133,15 @@ fn open(arguments: &ShellArguments) -> hblite::Result<Connection> {
     if let Some(url) = &arguments.connect {
         return cluster::connect(url);
     }
-    if arguments.memory {
-        return hblite::open_in_memory();
+    let defaults = if arguments.memory { Options::new() } else { store_files::options() };
+    let mut settings = Settings::of(defaults);
+    for setting in &arguments.settings {
+        settings.apply(setting).map_err(hblite::Error::illegal_argument)?;
     }
-    let options = store_files::options();
+    if arguments.memory {
+        return settings.store().open_in_memory();
+    }
+    let options = settings.store();
     let options = options.with_salvage(arguments.salvage).with_read_only(arguments.read_only);
     let connection = options.open(&arguments.dir)?;
     report_open(&connection);

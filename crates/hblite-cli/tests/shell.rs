@@ -73,6 +73,19 @@ fn a_pipe_is_a_script_and_answers_questions() {
 }
 
 #[test]
+fn settings_of_the_store_apply() {
+    let create = ["-c", "create 't', 'f'; describe 't'"];
+    let output = hblite(
+        &[["--memory", "--set", "hbase.column.max.version=3"].as_slice(), &create].concat(),
+        "",
+    );
+    assert!(text(&output.stdout).contains("VERSIONS => '3'"), "{}", text(&output.stdout));
+    let output = hblite(&["--memory", "--set", "hbase.column.max.version=0"], "");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("hbase.column.max.version"), "{}", text(&output.stderr));
+}
+
+#[test]
 fn statuses_of_exit_unfinished_text_and_bad_directives() {
     let status = |input: &str| hblite(&["--memory"], input).status.code();
     assert_eq!(status("exit 3\nnosuch\n"), Some(3));

@@ -223,3 +223,20 @@ fn snapshots_are_taken_listed_cloned_restored_and_deleted() {
     assert!(refusal(&mut session, "delete_snapshot 'two'").contains("'two' doesn't exist"));
     assert!(done(&mut session, "help 'snapshots'").contains("delete_table_snapshots"));
 }
+
+/// `hbase.column.max.version`.
+#[test]
+fn a_family_without_versions_has_those_of_the_store() {
+    use hblite_shell::{NoLines, Shell, ShellOptions};
+    let connection = hblite::Options::new().with_family_versions(3).open_in_memory().unwrap();
+    let mut shell =
+        Shell::new(connection.clone(), Box::new(std::io::sink()), ShellOptions::default());
+    for line in
+        ["create 't', 'f', {NAME => 'g', VERSIONS => 2}, {NAME => 'h', TTL => 9}", "alter 't', 'i'"]
+    {
+        assert_eq!(shell.run_line(line, &mut NoLines).unwrap(), Outcome::Done);
+    }
+    let table = connection.admin().describe_table("t").unwrap();
+    let versions: Vec<u32> = table.families().map(|family| family.versions()).collect();
+    assert_eq!(versions, [3, 2, 3, 3]);
+}

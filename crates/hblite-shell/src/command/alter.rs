@@ -275,7 +275,7 @@ fn family(
     let mut settings = match argument {
         Value::Hash(settings) => settings.clone(),
         name => {
-            let family = ColumnFamilyDescriptor::new(name.to_bytes());
+            let family = context.connection.new_family(name.to_bytes());
             family.check_name()?;
             return Ok(family);
         }
@@ -283,7 +283,7 @@ fn family(
     let name = settings.remove("NAME").unwrap_or(Value::Nil).to_bytes();
     let mut family = match table.family(&name) {
         Some(family) => family.clone(),
-        None => ColumnFamilyDescriptor::new(&name),
+        None => context.connection.new_family(&name),
     };
     family.check_name()?;
     if let Some((key, what)) = FAMILY_UNSUPPORTED.iter().find(|(key, _)| settings.contains(key)) {
