@@ -195,14 +195,7 @@ fn combined(items: &[Value], name: &str, arguments: &[Value]) -> Found {
         }
         ("|", [Value::Array(other)]) => Ok(Value::Array(unique([items, other].concat()))),
         ("*", [Value::String(separator)]) => Ok(join(items, separator)),
-        ("*", [times]) => count(times).and_then(|times| {
-            match items.len().saturating_mul(times) > super::ITEMS_MAX {
-                true => super::sized(Value::Array(vec![Value::Nil; super::ITEMS_MAX + 1])),
-                false => Ok(Value::Array(
-                    items.iter().cycle().take(items.len() * times).cloned().collect(),
-                )),
-            }
-        }),
+        ("*", [times]) => count(times).and_then(|times| repeated(items, times)),
         ("<=>", [other]) => Ok(match compare(&Value::Array(items.to_vec()), other) {
             Some(order) => Value::Integer(order as i64),
             None => Value::Nil,
@@ -241,4 +234,17 @@ fn combined(items: &[Value], name: &str, arguments: &[Value]) -> Found {
         }
         _ => return None,
     })
+}
+
+fn repeated(items: &[Value], times: usize) -> Result<Value, Failure> {
+    let weight = super::weight_of(&Value::Array(items.to_vec()), 0);
+    let is_too_large = items.len().saturating_mul(times) > super::ITEMS_MAX
+        || weight.saturating_mul(times) > super::VALUE_MAX;
+    match is_too_large {
+        true => Err(super::too_large()),
+        false => {
+            let all = items.iter().cycle().take(items.len() * times);
+            Ok(Value::Array(all.cloned().collect()))
+        }
+    }
 }

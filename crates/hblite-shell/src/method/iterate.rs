@@ -42,13 +42,32 @@ pub(crate) fn texts<'a>(first: &'a [u8], last: &'a [u8], is_open: bool) -> Items
     }))
 }
 
-pub(crate) fn collect(items: Items<'_>) -> Result<Vec<Value>, Failure> {
-    let mut all = Vec::new();
-    for item in items {
-        all.push(item?);
-        if all.len() > super::ITEMS_MAX {
-            return super::sized(Value::Array(all)).map(|_| Vec::new());
+/// Values that are kept, as far as they are not too large.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    values: Vec<Value>,
+    weight: usize,
+}
+
+impl Kept {
+    pub(crate) fn push(&mut self, value: Value) -> Result<(), Failure> {
+        self.weight = self.weight.saturating_add(super::weight_of(&value, 1));
+        if self.weight > super::VALUE_MAX || self.values.len() == super::ITEMS_MAX {
+            return Err(super::too_large());
         }
+        self.values.push(value);
+        Ok(())
     }
-    Ok(all)
+
+    pub(crate) fn into_values(self) -> Vec<Value> {
+        self.values
+    }
+}
+
+pub(crate) fn collect(items: Items<'_>) -> Result<Vec<Value>, Failure> {
+    let mut all = Kept::default();
+    for item in items {
+        all.push(item?)?;
+    }
+    Ok(all.into_values())
 }

@@ -20,9 +20,13 @@ use hblite::RegionLocation;
 use crate::error::Failure;
 use crate::value::Value;
 
-/// The size of a text in bytes, and of an array in items, beyond which they are refused.
+/// The size of a text in bytes, of an array in items, and of a value with all that is in it in
+/// bytes, beyond which they are refused.
 const TEXT_MAX: usize = 64 << 20;
 const ITEMS_MAX: usize = 1 << 20;
+const VALUE_MAX: usize = 256 << 20;
+/// Arrays and hashes in each other beyond this are refused.
+const NESTING_MAX: usize = 64;
 
 /// Calls a method that needs no block and changes nothing.
 pub(crate) fn call(receiver: &Value, name: &str, arguments: &[Value]) -> Result<Value, Failure> {
@@ -77,16 +81,38 @@ pub(crate) fn missing(receiver: &Value, name: &str, arguments: &[Value]) -> Fail
 
 /// Refuses what is too large to keep.
 pub(crate) fn sized(value: Value) -> Result<Value, Failure> {
-    let is_too_large = match &value {
-        Value::String(bytes) => bytes.len() > TEXT_MAX,
-        Value::Array(items) => items.len() > ITEMS_MAX,
-        _ => false,
-    };
-    if is_too_large {
-        let message = "a text of more than 64 MiB, or more than a million items".to_owned();
-        return Err(Failure::ruby("NoMemoryError", message));
+    match weight_of(&value, 0) <= VALUE_MAX {
+        true => Ok(value),
+        false => Err(too_large()),
     }
-    Ok(value)
+}
+
+fn too_large() -> Failure {
+    let message = format!(
+        "a text of more than 64 MiB, more than a million items or 256 MiB in all, or arrays in \
+         each other {NESTING_MAX} times"
+    );
+    Failure::ruby("NoMemoryError", message)
+}
+
+/// Memory of a value in bytes; more than any limit if it must be refused.
+fn weight_of(value: &Value, depth: usize) -> usize {
+    let inside = match value {
+        Value::String(bytes) if bytes.len() <= TEXT_MAX => bytes.len(),
+        Value::String(_) => return usize::MAX,
+        Value::Array(items) if items.len() > ITEMS_MAX => return usize::MAX,
+        Value::Array(_) | Value::Hash(_) if depth == NESTING_MAX => return usize::MAX,
+        Value::Array(items) => total(items.iter().map(|item| weight_of(item, depth + 1))),
+        Value::Hash(hash) => total(hash.iter().map(|(key, value)| {
+            weight_of(key, depth + 1).saturating_add(weight_of(value, depth + 1))
+        })),
+        _ => 0,
+    };
+    inside.saturating_add(size_of::<Value>())
+}
+
+fn total(weights: impl Iterator<Item = usize>) -> usize {
+    weights.fold(0, usize::saturating_add)
 }
 
 /// Methods of every value.

@@ -1,6 +1,6 @@
 //! Methods that change their receiver.
 
-use super::{call as call_value, integer, sized, type_error};
+use super::{VALUE_MAX, call as call_value, integer, too_large, type_error, weight_of};
 use crate::error::Failure;
 use crate::value::Value;
 
@@ -108,8 +108,10 @@ pub(crate) fn call(
     };
     match result {
         Some(result) => {
-            if matches!(receiver, Value::String(_)) {
-                sized(receiver.clone())?;
+            // The results of most of these methods are as large as the receiver.
+            if weight_of(receiver, 0) > VALUE_MAX {
+                *receiver = Value::Nil;
+                return Err(too_large());
             }
             result
         }
@@ -151,9 +153,6 @@ fn change_array(
         _ => false,
     };
     if grown {
-        if items.len() > super::ITEMS_MAX {
-            return Some(sized(Value::Array(std::mem::take(items))));
-        }
         return Some(Ok(Value::Array(items.clone())));
     }
     Some(match (name, arguments) {

@@ -3,7 +3,7 @@
 use super::Passed;
 use crate::error::Failure;
 use crate::lines::Lines;
-use crate::method::iterate::{collect, items, texts};
+use crate::method::iterate::{Kept, collect, items, texts};
 use crate::method::{self, compare, missing, no_order, sum, unique};
 use crate::shell::Shell;
 use crate::value::{Hash, Value};
@@ -123,11 +123,11 @@ impl BlockCall<'_> {
             }
             ("with_index", [] | [_], _) => {
                 let first = arguments.first().map_or(Ok(0), method::integer)?;
-                let mut answers = Vec::new();
+                let mut answers = Kept::default();
                 for (at, item) in (first..).zip(items(receiver)?) {
-                    answers.push(self.run(vec![item?, Value::Integer(at)])?);
+                    answers.push(self.run(vec![item?, Value::Integer(at)])?)?;
                 }
-                Ok(Value::Array(answers))
+                Ok(Value::Array(answers.into_values()))
             }
             ("reverse_each", [], _) => {
                 let mut all = collect(items(receiver)?)?;
@@ -216,12 +216,13 @@ impl BlockCall<'_> {
     /// Methods that ask the block about every item.
     fn of_items(&mut self, receiver: &Value, name: &str) -> Result<Value, Failure> {
         let all = collect(items(receiver)?)?;
-        let mut answers = Vec::with_capacity(all.len());
+        let mut answers = Kept::default();
         if ASKS_ALL.contains(&name) {
             for item in &all {
-                answers.push(self.one(item)?);
+                answers.push(self.one(item)?)?;
             }
         }
+        let answers = answers.into_values();
         let keep = |is_kept: bool| {
             let pairs = all.iter().zip(&answers);
             pairs

@@ -77,15 +77,10 @@ impl Shell {
                 let outer = self.evaluate(outer, answers)?;
                 java::member(&outer, name)?
             }
-            Expression::Array(items) => Value::Array(self.evaluate_all(items, answers)?),
-            Expression::Hash(pairs) => {
-                let mut hash = Hash::default();
-                for (key, value) in pairs {
-                    let key = self.evaluate(key, answers)?;
-                    hash.insert(key, self.operand(value, answers)?);
-                }
-                Value::Hash(hash)
+            Expression::Array(items) => {
+                method::sized(Value::Array(self.evaluate_all(items, answers)?))?
             }
+            Expression::Hash(pairs) => self.hash(pairs, answers)?,
             Expression::Range(range) => {
                 let first = self.evaluate(&range.first, answers)?;
                 let last = self.evaluate(&range.last, answers)?;
@@ -127,6 +122,19 @@ impl Shell {
             }
             other => self.control(other, answers)?,
         })
+    }
+
+    fn hash(
+        &mut self,
+        pairs: &[(Expression, Expression)],
+        answers: &mut dyn Lines,
+    ) -> Result<Value, Failure> {
+        let mut hash = Hash::default();
+        for (key, value) in pairs {
+            let key = self.evaluate(key, answers)?;
+            hash.insert(key, self.operand(value, answers)?);
+        }
+        method::sized(Value::Hash(hash))
     }
 
     fn interpolate(&mut self, pieces: &[Piece], answers: &mut dyn Lines) -> Result<Value, Failure> {
