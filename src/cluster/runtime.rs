@@ -1,7 +1,7 @@
 //! The runtime that a connection to a cluster owns.
 
 use std::future::Future;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Waker};
 
@@ -41,6 +41,12 @@ impl Runtime {
     /// Those of the future; `Closed` after [`Runtime::close`]; `DoNotRetryIo` if the caller is
     /// asynchronous code, which must not wait.
     pub(super) fn run<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        self.run_to_end(pin!(work))
+    }
+
+    /// Compiled once for each result: tokio has three loops that run a future, and there are dozens
+    /// of futures.
+    fn run_to_end<T>(&self, work: Pin<&mut dyn Future<Output = Result<T>>>) -> Result<T> {
         let Some(tokio) = self.tokio.as_ref().filter(|_| !self.is_closed.load(Ordering::Acquire))
         else {
             let message = "the connection to the cluster is closed";
