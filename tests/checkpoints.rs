@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hblite::{
     ColumnFamilyDescriptor, Connection, Delete, Get, Increment, NamespaceDescriptor, Options, Put,
-    Result, Scan, SnapshotOptions, SplitPoints, SystemTables, TableDescriptor, TableName,
+    Result, Scan, SnapshotOptions, SplitPoints, SystemTables, Table, TableDescriptor, TableName,
 };
 use hblite_env::{Random as _, SeededRandom};
 
@@ -176,6 +176,17 @@ fn a_store_in_a_directory_returns_to_each_checkpoint() -> Result<()> {
     Ok(())
 }
 
+/// A table with one row, in the checkpoint "one".
+fn checkpoint_of_a_row(connection: &Connection) -> Result<Table> {
+    let descriptor =
+        TableDescriptor::new("t".parse()?).with_family(ColumnFamilyDescriptor::new("f"));
+    connection.admin().create_table(&descriptor)?;
+    let table = connection.table("t")?;
+    table.put(&Put::new("a").add("f", "q", "1"))?;
+    connection.checkpoint("one")?;
+    Ok(table)
+}
+
 /// A scan that is under way must not mix the states before and after a rewind, nor continue with
 /// rows that are gone.
 #[test]
@@ -183,12 +194,7 @@ fn a_scanner_of_before_a_rewind_ends_with_an_error() -> Result<()> {
     let dir = tempfile::tempdir().expect("a directory");
     let stores = [options().open_in_memory()?, options().open(dir.path().join("store"))?];
     for connection in stores {
-        let family = ColumnFamilyDescriptor::new("f");
-        let descriptor = TableDescriptor::new("t".parse()?).with_family(family);
-        connection.admin().create_table(&descriptor)?;
-        let table = connection.table("t")?;
-        table.put(&Put::new("a").add("f", "q", "1"))?;
-        connection.checkpoint("one")?;
+        let table = checkpoint_of_a_row(&connection)?;
         // A handle from before a rewind, and a scanner from between two.
         for rewinds in 1..3 {
             table.put(&Put::new("b").add("f", "q", "2"))?;
@@ -220,12 +226,7 @@ fn reads_during_rewinds_find_the_table() -> Result<()> {
     let dir = tempfile::tempdir().expect("a directory");
     let stores = [options().open_in_memory()?, options().open(dir.path().join("store"))?];
     for connection in stores {
-        let family = ColumnFamilyDescriptor::new("f");
-        let descriptor = TableDescriptor::new("t".parse()?).with_family(family);
-        connection.admin().create_table(&descriptor)?;
-        let table = connection.table("t")?;
-        table.put(&Put::new("a").add("f", "q", "1"))?;
-        connection.checkpoint("one")?;
+        let table = checkpoint_of_a_row(&connection)?;
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| {

@@ -40,8 +40,8 @@ const SMALL_BYTES: usize = 4 << 10;
 /// Small writes before the first zeros are written: a file with fewer stays as small as it is.
 const SMALL_WRITES: u32 = 64;
 
-/// A log that is being written. What a write in place uses comes first, and so is
-/// together in memory.
+/// A log that is being written. What a write in place uses comes first, and so is together in
+/// memory.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct LogFile {

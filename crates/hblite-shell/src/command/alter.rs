@@ -6,7 +6,7 @@ use hblite::region_split::SplitAlgorithm;
 use hblite::{ColumnFamilyDescriptor, TableDescriptor};
 
 use super::key::{key_from_text, key_of};
-use super::{Arguments, CommandResult, Context, Failure, integer};
+use super::{Arguments, CommandResult, Context, Failure, integer, not_of};
 use crate::value::{Hash, Value};
 
 /// Settings of a family in the order in which HBase's shell applies them: `MIN_VERSIONS` is
@@ -74,12 +74,7 @@ pub(super) fn create(context: &mut Context<'_>, arguments: Arguments) -> Command
                 add_family(context, &mut table, argument)?;
                 continue;
             }
-            other => {
-                let (class, shown) = (other.class_name(), other.inspect());
-                return Err(Failure::refused(format!(
-                    "{class} of {shown} is not of Hash or String type"
-                )));
-            }
+            other => return Err(not_of(other, "Hash or String")),
         };
         if settings.contains("NAME") {
             add_family(context, &mut table, argument)?;

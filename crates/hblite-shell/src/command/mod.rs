@@ -3,6 +3,21 @@
 //! A command is a [`Command`] in the table of its group's file: one function and one help text.
 //! Output lines, their order and the messages of errors are those of HBase's shell.
 
+/// The table of a group's commands, a row each: the name, the least and greatest number of
+/// arguments, the help, an example, and what the command does.
+macro_rules! commands {
+    ($($name:literal $least:literal $most:expr, $usage:literal $example:literal $run:expr;)*) => {
+        pub(super) const COMMANDS: &[super::Command] = &[$(super::Command {
+            name: $name,
+            aliases: &[],
+            arity: ($least, $most),
+            is_table_method: false,
+            usage: concat!($usage, "\n\n  hbase> ", $name, $example),
+            run: $run,
+        },)*];
+    };
+}
+
 mod alter;
 mod cell_text;
 mod columns;
@@ -221,6 +236,12 @@ impl Arguments {
             Some(_) => Err(Failure::refused(format!("{what} should be a Hash"))),
         }
     }
+}
+
+/// The error for a value of another type.
+fn not_of(value: &Value, wanted: &str) -> Failure {
+    let (class, shown) = (value.class_name(), value.inspect());
+    Failure::refused(format!("{class} of {shown} is not of {wanted} type"))
 }
 
 /// A whole number, from a number or its text.

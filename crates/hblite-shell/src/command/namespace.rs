@@ -3,7 +3,7 @@
 use hblite::NamespaceDescriptor;
 
 use super::pattern::Pattern;
-use super::{Arguments, Command, CommandResult, Context, Failure, MANY};
+use super::{Arguments, Command, CommandResult, Context, Failure, MANY, not_of};
 use crate::value::Value;
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -84,7 +84,7 @@ fn create_namespace(context: &mut Context<'_>, arguments: Arguments) -> CommandR
     let mut namespace = NamespaceDescriptor::new(&arguments.name(0, NAME)?);
     for argument in arguments.rest(1) {
         let Value::Hash(properties) = argument else {
-            return Err(not_a_hash(argument, "Hash or String"));
+            return Err(not_of(argument, "Hash or String"));
         };
         for (key, value) in properties.iter() {
             namespace = namespace.with_property(&key.to_text(), &value.to_text());
@@ -99,7 +99,7 @@ fn alter_namespace(context: &mut Context<'_>, arguments: Arguments) -> CommandRe
     let mut namespace = admin.describe_namespace(&arguments.name(0, NAME)?)?;
     for argument in arguments.rest(1) {
         let Value::Hash(change) = argument else {
-            return Err(not_a_hash(argument, "Hash"));
+            return Err(not_of(argument, "Hash"));
         };
         let mut change = change.clone();
         let method = change.remove("METHOD").map(|method| method.to_text()).unwrap_or_default();
@@ -118,11 +118,6 @@ fn alter_namespace(context: &mut Context<'_>, arguments: Arguments) -> CommandRe
     }
     admin.modify_namespace(&namespace)?;
     Ok(Value::Nil)
-}
-
-fn not_a_hash(value: &Value, wanted: &str) -> Failure {
-    let (class, shown) = (value.class_name(), value.inspect());
-    Failure::refused(format!("{class} of {shown} is not of {wanted} type"))
 }
 
 fn describe_namespace(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {

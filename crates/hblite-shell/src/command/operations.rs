@@ -3,26 +3,11 @@
 use hblite::{CompactionKind, MasterWork, ServerWork, SystemTables, TableName};
 
 use super::switches::boolean;
-use super::{Arguments, Command, CommandResult, Context, Failure, MANY};
+use super::{Arguments, CommandResult, Context, Failure, MANY, not_of};
 use crate::format::ruby_time;
 use crate::value::{Hash, Value};
 
-/// A row: the name, the least and greatest number of arguments, the help, an example, and what the
-/// command does.
-macro_rules! rows {
-    ($($name:literal $least:literal $most:expr, $usage:literal $example:literal $run:expr;)*) => {
-        pub(super) const COMMANDS: &[Command] = &[$(Command {
-            name: $name,
-            aliases: &[],
-            arity: ($least, $most),
-            is_table_method: false,
-            usage: concat!($usage, "\n\n  hbase> ", $name, $example),
-            run: $run,
-        },)*];
-    };
-}
-
-rows! {
+commands! {
     "balancer" 0 1, "Runs the balancer, and prints whether it ran." "\n  hbase> balancer 'force'"
         |context, arguments| match arguments.get(0).map(Value::to_text).as_deref() {
             None => run(context, &MasterWork::Balance(false)),
@@ -164,9 +149,7 @@ fn normalize(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     };
     for argument in arguments.rest(0) {
         let Value::Hash(options) = argument else {
-            let (class, shown) = (argument.class_name(), argument.inspect());
-            let message = format!("{class} of {shown} is not of Hash or String type");
-            return Err(Failure::refused(message));
+            return Err(not_of(argument, "Hash or String"));
         };
         if let Some(table) = options.get("TABLE_NAME") {
             tables = vec![text(table, "TABLE_NAME")?.parse()?];
@@ -235,10 +218,7 @@ pub(super) fn servers_in(value: &Value) -> Option<Vec<String>> {
 fn clear_slow_log(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let servers = match arguments.get(0) {
         None => Vec::new(),
-        Some(value) => servers_in(value).ok_or_else(|| {
-            let (class, shown) = (value.class_name(), value.inspect());
-            Failure::refused(format!("{class} of {shown} is not of correct type"))
-        })?,
+        Some(value) => servers_in(value).ok_or_else(|| not_of(value, "correct"))?,
     };
     let servers: Vec<&str> = servers.iter().map(String::as_str).collect();
     let results = context.connection.admin().run_on_servers(&servers, &ServerWork::ClearSlowLog)?;
@@ -314,9 +294,7 @@ fn slow_calls(context: &mut Context<'_>, arguments: &Arguments, kind: &str) -> C
     if let Some(value) = arguments.get(0)
         && servers_in(value).is_none()
     {
-        let (class, shown) = (value.class_name(), value.inspect());
-        let message = format!("{class} of {shown} is not of Array/String type");
-        return Err(Failure::refused(message));
+        return Err(not_of(value, "Array/String"));
     }
     records(context, arguments, 1, &format!("{kind} Responses from RegionServers"))
 }

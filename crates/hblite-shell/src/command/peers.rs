@@ -6,26 +6,10 @@ use std::collections::BTreeSet;
 use hblite::{Error, PeerConfig, PeerTables, PeerWork, ReplicationPeer, TableName};
 
 use super::switches::boolean;
-use super::{Arguments, Command, CommandResult, Context, Failure};
+use super::{Arguments, CommandResult, Context, Failure, not_of};
 use crate::value::{Hash, Value};
 
-/// A row: the name, the least and greatest number of arguments, the help, an example, and what the
-/// command does.
-macro_rules! rows {
-    ($($name:literal $least:literal $most:literal, $usage:literal $example:literal
-        $run:expr;)*) => {
-        pub(super) const COMMANDS: &[Command] = &[$(Command {
-            name: $name,
-            aliases: &[],
-            arity: ($least, $most),
-            is_table_method: false,
-            usage: concat!($usage, "\n\n  hbase> ", $name, $example),
-            run: $run,
-        },)*];
-    };
-}
-
-rows! {
+commands! {
     "add_peer" 1 3, "Adds a cluster that gets the writes of families with a REPLICATION_SCOPE."
         " '1', CLUSTER_KEY => 'zk1,zk2,zk3:2181:/hbase'\n  hbase> add_peer '2', CLUSTER_KEY => \
          'zk4:2181:/hbase', STATE => 'DISABLED', SERIAL => true,\n           NAMESPACES => \
@@ -81,7 +65,7 @@ rows! {
         |context, arguments| {
             let id = arguments.subject();
             with_tables(context, &arguments, |config, tables| {
-                remove(&mut config.tables, &tables, &id, "able-cfs", "T")
+                remove(&mut config.tables, &tables, &id, TABLE_CFS)
             })
         };
     "set_peer_exclude_tableCFs" 1 2, "Says which tables a peer that gets all others does not get."
@@ -101,7 +85,7 @@ rows! {
         |context, arguments| {
             let id = arguments.subject();
             with_tables(context, &arguments, |config, tables| {
-                remove(&mut config.excluded_tables, &tables, &id, "xclude-table-cfs", "e")
+                remove(&mut config.excluded_tables, &tables, &id, EXCLUDED_TABLE_CFS)
             })
         };
     "set_peer_namespaces" 2 2, "Says which namespaces a peer gets." " '1', ['ns1', 'ns2']"
@@ -177,6 +161,10 @@ fn update(
 ) -> CommandResult {
     let mut config = config_of(context, arguments)?;
     edit(&mut config);
+    replace(context, arguments, config)
+}
+
+fn replace(context: &Context<'_>, arguments: &Arguments, config: PeerConfig) -> CommandResult {
     run(context, &PeerWork::Update(arguments.subject(), config))
 }
 
@@ -189,11 +177,11 @@ fn with_tables(
     let tables = match arguments.get(1) {
         None => return Ok(Value::Nil),
         Some(Value::Hash(tables)) => tables_in(tables)?,
-        Some(other) => return Err(not_a_hash(other)),
+        Some(other) => return Err(not_of(other, "Hash")),
     };
     let mut config = config_of(context, arguments)?;
     edit(&mut config, tables)?;
-    update(context, arguments, |old| *old = config)
+    replace(context, arguments, config)
 }
 
 fn with_names(
@@ -204,17 +192,9 @@ fn with_names(
     let names = match arguments.get(1) {
         None => return Ok(Value::Nil),
         Some(Value::Array(names)) => names.iter().map(Value::to_text).collect(),
-        Some(other) => {
-            let (shown, class) = (other.inspect(), other.class_name());
-            return Err(Failure::refused(format!("{class} of {shown} is not of Array type")));
-        }
+        Some(other) => return Err(not_of(other, "Array")),
     };
     update(context, arguments, |config| edit(config, names))
-}
-
-fn not_a_hash(value: &Value) -> Failure {
-    let (shown, class) = (value.inspect(), value.class_name());
-    Failure::refused(format!("{class} of {shown} is not of Hash type"))
 }
 
 fn tables_in(hash: &Hash) -> Result<PeerTables, Failure> {
@@ -242,18 +222,21 @@ fn append(tables: &mut PeerTables, more: PeerTables) {
     }
 }
 
-/// Removes tables and families. Both halves of the list's name are for messages.
+/// The name of a list in HBase's messages: for a list that is there, and for one that is not.
+type ListName = (&'static str, &'static str);
+const TABLE_CFS: ListName = ("table-cfs", "Table-Cfs");
+const EXCLUDED_TABLE_CFS: ListName = ("exclude-table-cfs", "exclude-Table-Cfs");
+
 fn remove(
     tables: &mut Option<PeerTables>,
     less: &PeerTables,
     id: &str,
-    name: &str,
-    first: &str,
+    (name, missing): ListName,
 ) -> Result<(), Failure> {
     let Some(known) = tables else {
-        return Err(Failure::refused(format!("{first}{} for peer: {id} is null", capital(name))));
+        return Err(Failure::refused(format!("{missing} for peer: {id} is null")));
     };
-    let name = format!("{}{name} config in peer: {id}", first.to_lowercase());
+    let name = format!("{name} config in peer: {id}");
     for (table, families) in less {
         let Some(kept) = known.get_mut(table) else {
             let name = name.replace(" in peer", " of peer");
@@ -281,11 +264,6 @@ fn remove(
         }
     }
     Ok(())
-}
-
-/// HBase writes these lists with capitals where they are missing.
-fn capital(name: &str) -> String {
-    name.replace("able-cfs", "able-Cfs").replace("-table-Cfs", "-Table-Cfs")
 }
 
 fn add_peer(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
@@ -321,7 +299,7 @@ fn add_peer(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
             config.tables = Some(tables_in(tables)?);
             config.sends_all = false;
         }
-        Some(other) => return Err(not_a_hash(other)),
+        Some(other) => return Err(not_of(other, "Hash")),
     }
     let is_enabled = text("STATE").as_deref() != Some("DISABLED");
     let peer = ReplicationPeer { id: arguments.subject(), is_enabled, config };
@@ -333,7 +311,7 @@ fn add_settings(config: &mut PeerConfig, options: &Hash) -> Result<(), Failure> 
         let settings = match options.get(key) {
             None | Some(Value::Nil) => continue,
             Some(Value::Hash(settings)) => settings,
-            Some(other) => return Err(not_a_hash(other)),
+            Some(other) => return Err(not_of(other, "Hash")),
         };
         for (name, value) in settings.iter() {
             if is_data {
@@ -359,7 +337,7 @@ fn update_config(context: &mut Context<'_>, arguments: Arguments) -> CommandResu
     };
     let mut config = config_of(context, &arguments)?;
     add_settings(&mut config, &options)?;
-    update(context, &arguments, |old| *old = config)
+    replace(context, &arguments, config)
 }
 
 /// The parts of a list of tables as HBase's shell writes them: `ns.table:f,g;ns.other`.

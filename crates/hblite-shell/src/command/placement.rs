@@ -3,26 +3,11 @@
 use hblite::{MasterWork, ServerWork};
 
 use super::operations::{check_server_name, list, servers_in};
-use super::{Arguments, Command, CommandResult, Context, Failure, MANY};
+use super::{Arguments, CommandResult, Context, Failure, MANY, not_of};
 use crate::format::java_date;
 use crate::value::Value;
 
-/// A row: the name, the least and greatest number of arguments, the help, examples, and what the
-/// command does.
-macro_rules! rows {
-    ($($name:literal $least:literal $most:expr, $usage:literal $example:literal $run:expr;)*) => {
-        pub(super) const COMMANDS: &[Command] = &[$(Command {
-            name: $name,
-            aliases: &[],
-            arity: ($least, $most),
-            is_table_method: false,
-            usage: concat!($usage, "\n\n  hbase> ", $name, $example),
-            run: $run,
-        },)*];
-    };
-}
-
-rows! {
+commands! {
     "assign" 1 1, "Puts a region in service."
         " 'REGION_NAME'\n  hbase> assign 'ENCODED_REGION_NAME'"
         |context, arguments| {
@@ -161,11 +146,6 @@ fn recommission(context: &mut Context<'_>, arguments: Arguments) -> CommandResul
         return Err(Failure::refused(format!("Could not find any server with name {wanted}")));
     };
     run(context, &MasterWork::Recommission { server, regions })
-}
-
-fn not_of(value: &Value, wanted: &str) -> Failure {
-    let (class, shown) = (value.class_name(), value.inspect());
-    Failure::refused(format!("{class} of {shown} is not of {wanted} type"))
 }
 
 fn stop_region_server(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {

@@ -237,7 +237,7 @@ fn combined(items: &[Value], name: &str, arguments: &[Value]) -> Found {
 }
 
 fn repeated(items: &[Value], times: usize) -> Result<Value, Failure> {
-    let weight = super::weight_of(&Value::Array(items.to_vec()), 0);
+    let weight = super::total(items.iter().map(|item| super::weight_of(item, 1)));
     let is_too_large = items.len().saturating_mul(times) > super::ITEMS_MAX
         || weight.saturating_mul(times) > super::VALUE_MAX;
     match is_too_large {
