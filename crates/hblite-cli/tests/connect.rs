@@ -7,6 +7,7 @@ use std::process::Output;
 use hblite_server::{FaultAction, FaultRule, FaultServer, ServerOptions, TestServer};
 
 use crate::command;
+use crate::ports::ClosedPort;
 
 fn hblite(arguments: &[&str], input: &str) -> Output {
     command::hblite(arguments.iter().copied(), input)
@@ -27,9 +28,8 @@ fn cluster() -> (TestServer, String) {
 
 #[test]
 fn a_cluster_that_is_down_is_reported_within_seconds_and_once() {
-    // Bound and dropped, so that nothing listens there.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let url = format!("hbase+rpc://127.0.0.1:{port}");
+    let closed = ClosedPort::new();
+    let url = format!("hbase+rpc://127.0.0.1:{}", closed.port());
     for arguments in [&["shell", "--connect", &url][..], &["digest", &url]] {
         let begun = std::time::Instant::now();
         let output = hblite(arguments, "list\nlist\n");

@@ -17,6 +17,8 @@ mod interrupt;
 mod last_write_wins;
 mod load_hfiles;
 mod not_a_store;
+#[path = "../../../tests/testkit/ports.rs"]
+mod ports;
 mod replay;
 mod rowkey;
 mod serve;

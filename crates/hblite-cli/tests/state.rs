@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::io::{ErrorKind, Read as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::Duration;
 
 use crate::served::Served;
 use serde_json::Value;
@@ -26,9 +28,16 @@ fn complaint(port_file: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-fn is_open(port: &Value) -> bool {
+/// A connection to a port. It tells that its server ended: another one may have the port then.
+fn connected(port: &Value) -> TcpStream {
     let port = u16::try_from(port.as_u64().unwrap()).unwrap();
-    TcpStream::connect(("127.0.0.1", port)).is_ok()
+    TcpStream::connect(("127.0.0.1", port)).unwrap()
+}
+
+fn is_ended(mut connection: TcpStream) -> bool {
+    connection.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let end = connection.read(&mut [0]);
+    end.map_or_else(|error| error.kind() == ErrorKind::ConnectionReset, |length| length == 0)
 }
 
 #[test]
@@ -47,11 +56,11 @@ fn state_is_controlled_from_the_command_line() {
     assert!(unknown.contains("there is no checkpoint \"no\""), "{unknown}");
 
     let fork = answer(&ports, &["fork", "base"]);
-    assert!(is_open(&fork["rpc_port"]) && is_open(&fork["zookeeper_port"]));
+    let [rpc, zookeeper] = ["rpc_port", "zookeeper_port"].map(|port| connected(&fork[port]));
     let id = fork["id"].to_string();
     assert_eq!(answer(&ports, &["fork"])["forks"][0], fork);
     answer(&ports, &["fork", "--close", &id]);
-    assert!(!is_open(&fork["rpc_port"]));
+    assert!(is_ended(rpc) && is_ended(zookeeper));
     let other = answer(&ports, &["fork", "base"]);
 
     let before = answer(&ports, &["clock"]);
@@ -67,9 +76,10 @@ fn state_is_controlled_from_the_command_line() {
     assert!(complaint(&ports, &["clock", "advance", "soon"]).contains("is not a duration"));
 
     answer(&ports, &["checkpoint", "base", "--delete"]);
+    let rpc = connected(&other["rpc_port"]);
     // The forks end with the process.
     drop(server);
-    assert!(!is_open(&other["rpc_port"]));
+    assert!(is_ended(rpc));
 }
 
 fn run(arguments: &[&str]) -> String {

@@ -3,11 +3,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::net::{SocketAddr, TcpListener};
+#[path = "../../../tests/testkit/ports.rs"]
+mod ports;
+
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use hblite_client::Client;
 use hblite_model::Error;
+use ports::ClosedPort;
 
 /// Longer than the deadlines below, with room for a slow machine.
 const AT_LATEST: Duration = Duration::from_secs(20);
@@ -49,14 +53,10 @@ async fn check(address: &str, reasons: &[&str]) {
     }
 }
 
-fn unused_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 #[tokio::test]
 async fn no_server_listens() {
-    let port = unused_port();
-    let place = format!("127.0.0.1:{port}");
+    let closed = ClosedPort::new();
+    let place = format!("127.0.0.1:{}", closed.port());
     check(&format!("hbase+rpc://{place}"), &["cannot reach", &place, "refused"]).await;
     check(&format!("hbase://{place}/hbase"), &["cannot reach", &place, "refused"]).await;
 }
