@@ -30,6 +30,7 @@ const COLUMNS_MAX: usize = 100;
 
 /// The only files with unsafe code.
 const FENCED: &[&str] = &[
+    "crates/hblite-c/src/memory.rs",
     "crates/hblite-client/src/rpc/kerberos/library.rs",
     "crates/hblite-env/src/mapping.rs",
     "crates/hblite-env/src/simulation/fiber.rs",

@@ -25,6 +25,7 @@ const CRATE_LAYERS: &[&str] = &[
     "hblite-shell",
     "hblite-hotspot",
     "hblite-thrift",
+    "hblite-c",
     "hblite-python",
     "hblite-server",
     "hblite-jni",

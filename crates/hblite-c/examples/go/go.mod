@@ -1,0 +1,3 @@
+module example.com/visits
+
+go 1.21
