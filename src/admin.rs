@@ -7,8 +7,8 @@ use hblite_model::{
     BackupReport, CacheEviction, ClusterServers, ColumnFamilyDescriptor, CompactRequest,
     CompactionState, FlushRequest, MasterReport, MasterWork, MergeKind, NamespaceDescriptor,
     PeerConfig, PeerWork, RegionInfo, RegionLocation, ReplicationPeer, Result, ScrubStatus,
-    ServerWork, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor, TableName,
-    TableState,
+    ServerStatus, ServerWork, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor,
+    TableName, TableState,
 };
 
 use crate::backend::Backend;
@@ -229,6 +229,11 @@ impl Admin {
     /// The region servers.
     pub fn servers(&self) -> Result<ClusterServers> {
         self.backend.servers()
+    }
+
+    /// The region servers at work, and their regions, in the order of their names.
+    pub fn server_statuses(&self) -> Result<Vec<ServerStatus>> {
+        self.backend.server_statuses()
     }
 
     /// Has the master do some work. Returns whether it did.

@@ -31,8 +31,8 @@ use hblite_model::{
     CompactionState, Error, Exception, FailSafeSnapshot, FlushRequest, Get, MasterReport,
     MasterWork, MergeKind, Mutation, NamespaceDescriptor, Nonce, PeerConfig, PeerWork, RegionInfo,
     RegionLocation, ReplicationPeer, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
-    ServerWork, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor, TableName,
-    TableState,
+    ServerStatus, ServerWork, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor,
+    TableName, TableState,
 };
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
@@ -74,6 +74,7 @@ pub trait Backend: Any + Debug + Send + Sync {
     fn is_switched_on(&self, switch: Switch) -> Result<bool>;
     fn set_switch(&self, switch: Switch, on: bool) -> Result<bool>;
     fn servers(&self) -> Result<ClusterServers>;
+    fn server_statuses(&self) -> Result<Vec<ServerStatus>>;
     fn run_on_master(&self, work: &MasterWork) -> Result<bool>;
     fn run_catalog_janitor(&self) -> Result<u32>;
     fn master_report(&self) -> Result<MasterReport>;

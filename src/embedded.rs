@@ -10,8 +10,8 @@ use hblite_model::{
     ColumnFamilyDescriptor, CompactRequest, CompactionKind, CompactionState, Error, Exception,
     FailSafeSnapshot, FlushRequest, MasterReport, MasterWork, MergeKind, NamespaceDescriptor,
     PeerConfig, PeerWork, RegionInfo, RegionLocation, ReplicationPeer, Result, ScrubStatus,
-    ServerWork, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor, TableName,
-    TableState,
+    ServerStatus, ServerWork, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor,
+    TableName, TableState,
 };
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
@@ -137,13 +137,11 @@ impl Backend for Timeline {
     }
 
     fn servers(&self) -> Result<ClusterServers> {
-        let mut servers = ClusterServers::default();
-        let engine = self.engine();
-        servers.live.push(engine.server_name()?);
-        if engine.switches().is_decommissioned() {
-            servers.decommissioned.push(engine.server_name()?);
-        }
-        Ok(servers)
+        embedded_master::servers(&self.engine())
+    }
+
+    fn server_statuses(&self) -> Result<Vec<ServerStatus>> {
+        embedded_master::server_status(&self.engine()).map(|server| vec![server])
     }
 
     fn run_on_master(&self, work: &MasterWork) -> Result<bool> {

@@ -2,8 +2,8 @@
 
 use hblite_engine::Engine;
 use hblite_model::{
-    CacheEviction, Error, Exception, MasterReport, MasterWork, PeerWork, RegionInfo, Result,
-    Switch, SystemTables, TableName, TableState,
+    CacheEviction, ClusterServers, Error, Exception, HBASE_VERSION, MasterReport, MasterWork,
+    PeerWork, RegionInfo, Result, ServerStatus, Switch, SystemTables, TableName, TableState,
 };
 
 /// Does some work. Returns whether it was done.
@@ -74,6 +74,33 @@ pub(crate) fn no_peer(engine: &Engine, work: &PeerWork) -> Error {
         | PeerWork::Disable(id)
         | PeerWork::Update(id, _) => Error::new(Exception::ReplicationPeerNotFound, id.as_str()),
     }
+}
+
+/// The store as the one server of a cluster.
+pub(crate) fn servers(engine: &Engine) -> Result<ClusterServers> {
+    let mut servers = ClusterServers::default();
+    let name = engine.server_name()?;
+    if engine.switches().is_decommissioned() {
+        servers.decommissioned.push(name.clone());
+    }
+    HBASE_VERSION.clone_into(&mut servers.hbase_version);
+    servers.region_count = engine.online_regions().len() as u64;
+    servers.live.push(name.clone());
+    servers.master = name;
+    Ok(servers)
+}
+
+/// The store as a region server.
+pub(crate) fn server_status(engine: &Engine) -> Result<ServerStatus> {
+    let mut status = engine.status()?;
+    status.regions.sort_by_cached_key(|region| region.region.region_name());
+    let mut server = ServerStatus::default();
+    server.name = engine.server_name()?;
+    server.memory_used_bytes = status.memstore_size_bytes;
+    server.memory_max_bytes = status.memory_max_bytes;
+    server.regions = status.regions;
+    server.last_error = status.last_error;
+    Ok(server)
 }
 
 /// What is to be said about a store as a master.

@@ -88,13 +88,14 @@ pub use hblite_model::{
     ClusterServers, ColumnFamilyDescriptor, ColumnSelection, CompactRequest, CompactionKind,
     CompactionState, Compression, Condition, Consistency, DamagedFile, DataBlockEncoding, Delete,
     Direction, Durability, Error, ErrorKind, Exception, FailSafeSnapshot, FileTransfer,
-    FlushRequest, FromValue, Get, Increment, IntoValue, KeepDeletedCells, LATEST_TIMESTAMP,
-    MasterReport, MasterWork, MergeKind, Mutation, MutationKind, NamespaceDescriptor, Nonce,
-    PeerConfig, PeerTables, PeerWork, Put, Qualifiers, RegionInTransition, RegionInfo, RegionLoad,
-    RegionLocation, RegionLocator, RegionStatus, ReplicationPeer, RequestTarget, Result,
-    RowMutations, RowResult, Scan, ScanStep, ScrubStatus, ServerWork, SnapshotDescription,
-    SnapshotKind, SnapshotOptions, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor,
-    TableName, TableState, TimeRange, bytes, descriptor, filter, region_split, row_bound,
+    FlushRequest, FromValue, Get, HBASE_VERSION, Increment, IntoValue, KeepDeletedCells,
+    LATEST_TIMESTAMP, MasterReport, MasterWork, MergeKind, Mutation, MutationKind,
+    NamespaceDescriptor, Nonce, PeerConfig, PeerTables, PeerWork, Put, Qualifiers,
+    RegionInTransition, RegionInfo, RegionLoad, RegionLocation, RegionLocator, RegionStatus,
+    ReplicationPeer, RequestTarget, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
+    ServerStatus, ServerWork, SnapshotDescription, SnapshotKind, SnapshotOptions, SplitPoints,
+    StoreStatus, Switch, SystemTables, TableDescriptor, TableName, TableState, TimeRange, bytes,
+    descriptor, filter, region_split, row_bound,
 };
 pub use options::{Options, open, open_in_memory};
 pub use result_scanner::ResultScanner;

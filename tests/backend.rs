@@ -21,9 +21,9 @@ use hblite::{
     CompactionState, Connection, Delete, Error, ErrorKind, Exception, FailSafeSnapshot,
     FlushRequest, Get, Increment, MasterReport, MasterWork, MergeKind, Mutation, MutationKind,
     NamespaceDescriptor, Nonce, PeerConfig, PeerWork, Put, RegionInfo, RegionLocation,
-    ReplicationPeer, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus, ServerWork,
-    SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus, Switch, SystemTables,
-    TableDescriptor, TableName, TableState,
+    ReplicationPeer, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus, ServerStatus,
+    ServerWork, SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus, Switch,
+    SystemTables, TableDescriptor, TableName, TableState,
 };
 
 /// A call, and its answer.
@@ -141,6 +141,7 @@ impl Backend for Tape {
         is_switched_on(switch: Switch) -> bool;
         set_switch(switch: Switch, on: bool) -> bool;
         servers() -> ClusterServers;
+        server_statuses() -> Vec<ServerStatus>;
         run_on_master(work: &MasterWork) -> bool;
         run_catalog_janitor() -> u32;
         master_report() -> MasterReport;

@@ -17,9 +17,9 @@ use hblite_model::{
     BackupReport, BulkLoadOptions, BulkLoadReport, CacheEviction, ClusterServers,
     ColumnFamilyDescriptor, CompactRequest, CompactionState, FailSafeSnapshot, FlushRequest,
     MasterReport, MasterWork, MergeKind, NamespaceDescriptor, PeerConfig, PeerWork, RegionInfo,
-    RegionLocation, ReplicationPeer, Result, ScrubStatus, ServerWork, SnapshotDescription,
-    SnapshotOptions, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor, TableName,
-    TableState,
+    RegionLocation, ReplicationPeer, Result, ScrubStatus, ServerStatus, ServerWork,
+    SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus, Switch, SystemTables,
+    TableDescriptor, TableName, TableState,
 };
 
 use self::runtime::Runtime;
@@ -242,6 +242,10 @@ impl Backend for Cluster {
 
     fn servers(&self) -> Result<ClusterServers> {
         self.runtime.run(self.admin.servers())
+    }
+
+    fn server_statuses(&self) -> Result<Vec<ServerStatus>> {
+        self.runtime.run(self.admin.server_statuses())
     }
 
     fn run_on_master(&self, work: &MasterWork) -> Result<bool> {

@@ -6,6 +6,7 @@ mod backup;
 mod casestudy;
 mod check;
 mod cluster;
+mod completion;
 mod console;
 mod ending;
 mod endpoint;

@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use hblite::{Connection, FileNote, Options};
 use hblite_shell::{
-    Lines, Outcome, ReadLines, ScriptOptions, ScriptReport, Shell, ShellOptions, strip_prompt,
+    Format, Lines, Outcome, ReadLines, ScriptOptions, ScriptReport, Shell, ShellOptions,
+    strip_prompt,
 };
 
 use crate::cluster;
@@ -63,6 +64,29 @@ pub(crate) struct ShellArguments {
     /// Prints each line of a script before its output
     #[arg(long)]
     echo: bool,
+    /// The form of results: what HBase's shell prints, a JSON object on each line, or the rows of
+    /// gets and scans as CSV. With the last two, errors go to standard error
+    #[arg(long, value_enum, default_value_t)]
+    format: OutputFormat,
+}
+
+/// The form of results.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum OutputFormat {
+    #[default]
+    Text,
+    Json,
+    Csv,
+}
+
+impl From<OutputFormat> for Format {
+    fn from(format: OutputFormat) -> Self {
+        match format {
+            OutputFormat::Text => Self::Text,
+            OutputFormat::Json => Self::Json,
+            OutputFormat::Csv => Self::Csv,
+        }
+    }
 }
 
 const AFTER_HELP: &str = "\
@@ -101,7 +125,7 @@ pub(crate) fn run(arguments: ShellArguments) -> ExitCode {
     let noted = connection.file_notes().len();
     let script =
         ScriptOptions::default().with_keep_going(arguments.keep_going).with_echo(arguments.echo);
-    let result = run_on(&connection, source, script);
+    let result = run_on(&connection, source, script, arguments.format.into());
     report_files(&connection.file_notes()[noted..]);
     let closed = connection.close();
     match (result, closed) {
@@ -192,12 +216,18 @@ pub(crate) fn report_files(notes: &[FileNote]) {
 }
 
 /// Runs the commands of `source`; returns the exit status.
-fn run_on(connection: &Connection, source: Source, script: ScriptOptions) -> io::Result<u8> {
+fn run_on(
+    connection: &Connection,
+    source: Source,
+    script: ScriptOptions,
+    format: Format,
+) -> io::Result<u8> {
     let is_terminal = io::stdout().is_terminal();
     let progress = ProgressLine::new();
     let interrupt = Arc::new(AtomicBool::new(false));
     let sleep_interrupt = Arc::clone(&interrupt);
     let options = ShellOptions::default()
+        .with_format(format)
         .with_width(width().filter(|_| is_terminal))
         .with_colors(is_terminal && color_is_wanted())
         .with_utc_offset_seconds(utc_offset_seconds)
@@ -215,7 +245,7 @@ fn run_on(connection: &Connection, source: Source, script: ScriptOptions) -> io:
         Source::Commands(commands) => run_commands(&mut shell, &commands, script),
         Source::Terminal => {
             let catch = CtrlC::catch(&interrupt)?;
-            let status = interact(&mut shell, &interrupt);
+            let status = interact(&mut shell, connection, &interrupt);
             drop(catch);
             status
         }
@@ -256,6 +286,7 @@ fn run_script(
         Ok(report) => Ok(End::Reached(report)),
         Err(error) => match error.source {
             Some(source) if source.kind() == io::ErrorKind::BrokenPipe => Err(source),
+            _ if error.is_printed => Ok(End::Failed),
             _ => {
                 writeln!(io::stderr(), "{}: ERROR: {}", place(error.line), error.message)?;
                 Ok(End::Failed)
@@ -294,9 +325,9 @@ fn exit_status(status: i32) -> u8 {
 
 /// Runs typed commands. Ctrl-C ends the running command, or discards the current line; Ctrl-D ends
 /// the shell.
-fn interact(shell: &mut Shell, interrupt: &AtomicBool) -> io::Result<u8> {
+fn interact(shell: &mut Shell, connection: &Connection, interrupt: &AtomicBool) -> io::Result<u8> {
     shell.print_banner()?;
-    let mut editor = Editor::new()?;
+    let mut editor = Editor::new(connection.clone())?;
     let mut source = String::new();
     loop {
         shell.set_width(width());

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use hblite_shell::{CONSTANTS, Lines, Progress, command_names};
+use hblite::Connection;
+use hblite_shell::{CONSTANTS, Lines, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
@@ -17,7 +18,9 @@ use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::Hinter;
 use rustyline::history::DefaultHistory;
 use rustyline::validate::Validator;
-use rustyline::{Config, Context, Helper};
+use rustyline::{CompletionType, Config, Context, Helper};
+
+use crate::completion::{complete, names};
 
 /// Maximum number of lines of history.
 const HISTORY_LENGTH_MAX: usize = 1_000;
@@ -51,15 +54,16 @@ pub(crate) struct Editor {
 }
 
 impl Editor {
-    /// An editor with the history of earlier shells.
-    pub(crate) fn new() -> io::Result<Self> {
+    /// An editor with the history of earlier shells, which completes names of the store.
+    pub(crate) fn new(connection: Connection) -> io::Result<Self> {
         let config = Config::builder()
             .max_history_size(HISTORY_LENGTH_MAX)
             .and_then(|builder| builder.history_ignore_dups(true))
             .map_err(io::Error::other)?
+            .completion_type(CompletionType::List)
             .build();
         let mut editor = rustyline::Editor::with_config(config).map_err(io::Error::other)?;
-        editor.set_helper(Some(Words { is_colored: color_is_wanted() }));
+        editor.set_helper(Some(Words { connection, is_colored: color_is_wanted() }));
         let history = history_path();
         if let Some(path) = &history {
             // Ignored: there is no history before the first shell.
@@ -109,8 +113,9 @@ fn history_path() -> Option<PathBuf> {
     std::env::home_dir().map(|home| home.join(".hblite_history"))
 }
 
-/// Completes commands and constants, and colors strings and constants.
+/// Completes words, and colors strings and constants.
 struct Words {
+    connection: Connection,
     is_colored: bool,
 }
 
@@ -130,40 +135,8 @@ impl Completer for Words {
         position: usize,
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<String>)> {
-        Ok(complete(&line[..position]))
+        Ok(complete(&line[..position], |wanted| names(&self.connection, wanted)))
     }
-}
-
-/// The start of the last word of `line`, and its completions.
-fn complete(line: &str) -> (usize, Vec<String>) {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let start = line
-        .rfind(|c| !is_part(c))
-        .map_or(0, |at| at + line[at..].chars().next().map_or(0, char::len_utf8));
-    let word = &line[start..];
-    if word.is_empty() || is_in_string(line) {
-        return (start, Vec::new());
-    }
-    let known = command_names().chain(CONSTANTS.iter().copied()).chain(["exit", "help", "quit"]);
-    let mut candidates: Vec<String> =
-        known.filter(|name| name.starts_with(word)).map(str::to_owned).collect();
-    candidates.sort_unstable();
-    (start, candidates)
-}
-
-fn is_in_string(line: &str) -> bool {
-    let mut quote = None;
-    let mut is_escaped = false;
-    for character in line.chars() {
-        match (quote, character) {
-            _ if is_escaped => is_escaped = false,
-            (Some(_), '\\') => is_escaped = true,
-            (Some(open), c) if c == open => quote = None,
-            (None, '\'' | '"') => quote = Some(character),
-            _ => {}
-        }
-    }
-    quote.is_some()
 }
 
 impl Highlighter for Words {
@@ -298,15 +271,6 @@ impl Write for Screen {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn completes_commands_and_constants_but_not_texts() {
-        assert_eq!(complete("truncate_p"), (0, vec!["truncate_preserve".to_owned()]));
-        assert_eq!(complete("scan 't', {START"), (11, vec!["STARTROW".to_owned()]));
-        assert_eq!(complete("put 't', 'sca").1, Vec::<String>::new());
-        assert_eq!(complete("scan 't', ").1, Vec::<String>::new());
-        assert_eq!(complete("é‘sca"), (5, vec!["scan".to_owned()]));
-    }
 
     #[test]
     fn colors_strings_and_constants() {

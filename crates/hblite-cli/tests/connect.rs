@@ -313,3 +313,28 @@ fn standard_input_is_a_workload() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("name the form of the data with --format"), "{errors}");
 }
+
+#[test]
+fn the_status_of_a_cluster_names_each_server_with_its_regions() {
+    let options = ServerOptions::on_free_ports().with_region_servers(3);
+    let server = TestServer::start_with(hblite::Options::new(), options).unwrap();
+    let url = format!("hbase+rpc://127.0.0.1:{}", server.ports().master);
+    let script = "create 't', 'f', SPLITS => ['b', 'c', 'd']\nstatus\nstatus 'simple'\n\
+                  list_liveservers\nlist_regions 't', '', ['SERVER_NAME']\n";
+    let shown = shown(&hblite(&["shell", "--connect", &url], script));
+    // Four regions of the table, hbase:meta and hbase:namespace on three servers.
+    let summary = "1 active master, 0 backup masters, 3 servers, 0 dead, 2.0000 average load";
+    assert!(shown.contains(summary), "{shown}");
+    assert!(shown.contains("3 live servers\n"), "{shown}");
+    let counts = shown.split("numberOfOnlineRegions=").skip(1);
+    let counts = counts.map(|rest| rest.split(',').next().unwrap().parse::<usize>().unwrap());
+    assert_eq!(counts.collect::<Vec<_>>().iter().sum::<usize>(), 6, "{shown}");
+    assert!(shown.contains("Aggregate load: 0, regions: 6\n"), "{shown}");
+    let (before, regions) = shown.split_once("SERVER_NAME |").unwrap();
+    let (_, names) = before.split_once("SERVERNAME\n").unwrap();
+    let names: Vec<&str> = names.lines().take(3).collect();
+    let servers = regions.lines().filter_map(|line| line.trim().strip_suffix(" |"));
+    let servers: Vec<&str> = servers.filter(|name| !name.starts_with('-')).collect();
+    assert_eq!(servers.len(), 4, "{shown}");
+    assert!(servers.iter().all(|server| names.contains(server)), "{shown}");
+}

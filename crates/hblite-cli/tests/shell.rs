@@ -213,3 +213,16 @@ fn a_file_that_is_truncated_under_the_shell_is_an_error_with_its_name() {
     let told = rest + &text(&output.stderr);
     assert!(told.contains(&path(&file)) && told.contains("has become shorter"), "{told}");
 }
+
+#[test]
+fn results_can_be_json_with_errors_on_standard_error() {
+    let output = hblite(&["--memory", "--format", "json"], "create 't', 'f'\nscan 'u'\n");
+    assert_eq!(output.status.code(), Some(1));
+    let object = |bytes: &[u8]| -> serde_json::Value {
+        serde_json::from_slice(bytes).unwrap_or_else(|error| panic!("{error}: {bytes:?}"))
+    };
+    let lines: Vec<_> = output.stdout.split(|byte| *byte == b'\n').collect();
+    assert_eq!(object(lines[0])["text"], "Created table t");
+    let error = object(&output.stderr);
+    assert_eq!((&error["kind"], &error["line"]), (&"error".into(), &2.into()));
+}

@@ -200,3 +200,18 @@ fn the_history_is_bounded() {
     let kept = fs::read_to_string(&history).unwrap();
     assert!(kept.starts_with("#V2\nputs 1\n") && kept.ends_with("puts 999\nlist\n"), "{kept}");
 }
+
+#[test]
+fn tab_completes_the_names_of_the_store() {
+    let dir = TempDir::new().unwrap();
+    let mut terminal = Terminal::start(&["--memory"], &dir.path().join("history"));
+    terminal.expect("hbase:001:0> ");
+    terminal.command("create 'customers', 'address'");
+    terminal.type_keys("put 'cust\t, 'r', 'ad\tcity', 'Riga'\r");
+    terminal.expect("put 'customers', 'r', 'address:");
+    terminal.expect("Took ");
+    terminal.expect(":0> ");
+    let shown = terminal.command("get 'customers', 'r'");
+    assert!(shown.contains("value=Riga"), "{shown}");
+    assert_eq!(terminal.leave(), Some(0));
+}

@@ -199,6 +199,8 @@ pub struct ScriptError {
     pub line: u64,
     /// What went wrong, without stack traces or usage hints.
     pub message: String,
+    /// Whether it was printed, as errors are in [`Format::Json`](crate::Format::Json).
+    pub is_printed: bool,
     /// The cause, if the input could not be read or the output could not be written.
     pub source: Option<io::Error>,
 }

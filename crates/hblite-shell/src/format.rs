@@ -1,4 +1,4 @@
-//! What the shell prints: headers, rows, footers, times.
+//! What the shell prints: headers, rows, footers, times; or lines of JSON, or CSV.
 //!
 //! Columns that go to a pipe or file are separated and not padded. On a terminal, the first of two
 //! columns gets a quarter of the width and the second the rest; longer texts continue on the next
@@ -7,23 +7,90 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use crate::object::Object;
+
 const RED: &str = "\x1b[1;31m";
 const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
 
+/// The form of a shell's output.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Format {
+    /// What HBase's shell prints.
+    #[default]
+    Text,
+    /// A JSON object on each line. Its field `kind` says what it is: `row`, `table`, `region`,
+    /// `server`, `status`, `namespace`, `snapshot`, `counter`, or the `value` of a statement. What
+    /// has no form of its own is `text`. Errors are written as objects, too, where the
+    /// [errors](crate::ShellOptions::errors) go.
+    Json,
+    /// The rows of gets and scans as CSV with a line of titles. Everything else goes where the
+    /// [errors](crate::ShellOptions::errors) go.
+    Csv,
+}
+
 /// The output of a shell.
 pub(crate) struct Output {
     writer: Box<dyn Write>,
+    /// Where everything goes that is not in the format that was asked for.
+    errors: Box<dyn Write>,
+    format: Format,
     width: Option<usize>,
     is_colored: bool,
+    /// Objects of JSON that the running statement has printed, texts aside.
+    pub(crate) object_count: u64,
+    has_csv_titles: bool,
 }
 
 impl Output {
     /// `width` is that of the terminal, `None` if there is none.
     pub(crate) fn new(writer: Box<dyn Write>, width: Option<usize>, is_colored: bool) -> Self {
-        let mut output = Self { writer, width: None, is_colored };
+        let mut output = Self {
+            writer,
+            errors: Box::new(io::sink()),
+            format: Format::Text,
+            width: None,
+            is_colored,
+            object_count: 0,
+            has_csv_titles: false,
+        };
         output.set_width(width);
         output
+    }
+
+    /// Sets the format, and where other output and errors go.
+    pub(crate) fn with_format(self, format: Format, errors: Box<dyn Write>) -> Self {
+        Self { format, errors, ..self }
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Prints an object as a line of JSON.
+    pub(crate) fn object(&mut self, object: Object) -> io::Result<()> {
+        self.object_count += 1;
+        writeln!(self.writer, "{}", object.finish())
+    }
+
+    /// Prints an object where errors go.
+    pub(crate) fn error_object(&mut self, object: Object) -> io::Result<()> {
+        self.writer.flush()?;
+        writeln!(self.errors, "{}", object.finish())?;
+        self.errors.flush()
+    }
+
+    /// Prints a line of CSV, before the first one the titles.
+    pub(crate) fn csv(&mut self, titles: &[&str], fields: &[&str]) -> io::Result<()> {
+        if !std::mem::replace(&mut self.has_csv_titles, true) {
+            writeln!(self.writer, "{}", titles.join(","))?;
+        }
+        let quoted = |field: &&str| match field.contains([',', '"', '\n', '\r']) {
+            true => format!("\"{}\"", field.replace('"', "\"\"")),
+            false => (*field).to_owned(),
+        };
+        let fields: Vec<String> = fields.iter().map(quoted).collect();
+        writeln!(self.writer, "{}", fields.join(","))
     }
 
     pub(crate) fn set_width(&mut self, width: Option<usize>) {
@@ -33,12 +100,22 @@ impl Output {
 
     /// Prints a line of text as it is.
     pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.writer, "{text}")
+        match self.format {
+            Format::Text => writeln!(self.writer, "{text}"),
+            Format::Json => {
+                writeln!(self.writer, "{}", Object::new("text").with("text", text).finish())
+            }
+            Format::Csv => writeln!(self.errors, "{text}"),
+        }
     }
 
     /// Prints bytes as they are, without a line's end.
     pub(crate) fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.writer.write_all(bytes)
+        match self.format {
+            Format::Text => self.writer.write_all(bytes),
+            Format::Json => self.line(&String::from_utf8_lossy(bytes)),
+            Format::Csv => self.errors.write_all(bytes),
+        }
     }
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {
@@ -47,6 +124,9 @@ impl Output {
 
     /// Prints the titles above rows.
     pub(crate) fn header(&mut self, titles: &[&str]) -> io::Result<()> {
+        if self.format != Format::Text {
+            return Ok(());
+        }
         if self.is_colored {
             self.writer.write_all(BOLD.as_bytes())?;
         }
@@ -58,6 +138,14 @@ impl Output {
             self.writer.write_all(PLAIN.as_bytes())?;
         }
         Ok(())
+    }
+
+    /// Prints a row of one column, or as JSON an object of this kind with the text as its `name`.
+    pub(crate) fn name(&mut self, kind: &str, name: &str) -> io::Result<()> {
+        match self.format {
+            Format::Json => self.object(Object::new(kind).with("name", name)),
+            Format::Text | Format::Csv => self.row(name),
+        }
     }
 
     /// Prints a row of one column.
@@ -72,6 +160,9 @@ impl Output {
 
     /// Prints the number of rows.
     pub(crate) fn footer(&mut self, count: u64) -> io::Result<()> {
+        if self.format != Format::Text {
+            return Ok(());
+        }
         writeln!(self.writer, "{count} row(s)")
     }
 
@@ -79,25 +170,33 @@ impl Output {
     pub(crate) fn footer_of_read(&mut self, count: u64, is_stale: bool) -> io::Result<()> {
         self.footer(count)?;
         // Both blanks are HBase's.
-        if is_stale { self.line(" (possible stale results) ") } else { Ok(()) }
+        if is_stale && self.format == Format::Text {
+            self.line(" (possible stale results) ")
+        } else {
+            Ok(())
+        }
     }
 
     /// Prints how long a command took.
     pub(crate) fn took(&mut self, duration: Duration) -> io::Result<()> {
+        if self.format != Format::Text {
+            return Ok(());
+        }
         writeln!(self.writer, "Took {:.4} seconds", duration.as_secs_f64())
     }
 
     /// Prints a command's error, and where to read about the command.
     pub(crate) fn error(&mut self, message: &str, command: &str) -> io::Result<()> {
         let (start, end) = if self.is_colored { (RED, PLAIN) } else { ("", "") };
-        writeln!(self.writer, "\n{start}ERROR:{end} {message}\n")?;
-        writeln!(self.writer, "For usage try 'help \"{command}\"'\n")
+        let out = self.for_errors();
+        writeln!(out, "\n{start}ERROR:{end} {message}\n")?;
+        writeln!(out, "For usage try 'help \"{command}\"'\n")
     }
 
     /// Prints that the user interrupted the command.
     pub(crate) fn interrupted(&mut self) -> io::Result<()> {
         let (start, end) = if self.is_colored { (RED, PLAIN) } else { ("", "") };
-        writeln!(self.writer, "\n{start}ERROR:{end} interrupted\n")
+        writeln!(self.for_errors(), "\n{start}ERROR:{end} interrupted\n")
     }
 
     /// Prints an error of the language, as Ruby's console does.
@@ -107,12 +206,21 @@ impl Output {
         message: &str,
         picture: Option<&str>,
     ) -> io::Result<()> {
-        writeln!(self.writer, "Traceback (most recent call last):\n{class} ({message})")?;
-        picture.map_or(Ok(()), |picture| writeln!(self.writer, "{picture}"))
+        let out = self.for_errors();
+        writeln!(out, "Traceback (most recent call last):\n{class} ({message})")?;
+        picture.map_or(Ok(()), |picture| writeln!(out, "{picture}"))
+    }
+
+    /// Where errors are printed as text.
+    fn for_errors(&mut self) -> &mut dyn Write {
+        match self.format {
+            Format::Text => &mut self.writer,
+            Format::Json | Format::Csv => &mut self.errors,
+        }
     }
 
     fn wrapped(&mut self, text: &str) -> io::Result<()> {
-        let Some(width) = self.width else {
+        let Some(width) = self.width.filter(|_| self.format == Format::Text) else {
             return self.line(text);
         };
         split(width, text).iter().try_for_each(|part| self.line(part))
@@ -125,8 +233,11 @@ impl Output {
         separator: &str,
         second: &str,
     ) -> io::Result<()> {
-        let Some(width) = self.width else {
-            return writeln!(self.writer, "{inset}{first}{separator}{second}");
+        let Some(width) = self.width.filter(|_| self.format == Format::Text) else {
+            return match self.format {
+                Format::Text => writeln!(self.writer, "{inset}{first}{separator}{second}"),
+                Format::Json | Format::Csv => self.line(&format!("{first} {second}")),
+            };
         };
         let first_width = width / 4;
         let first = split(first_width, first);

@@ -43,6 +43,7 @@ mod kernel;
 mod lexer;
 mod lines;
 mod method;
+mod object;
 mod options;
 mod parser;
 mod script;
@@ -51,6 +52,7 @@ mod value;
 
 pub use constants::CONSTANTS;
 pub use error::ScriptError;
+pub use format::Format;
 pub use lines::{Lines, NoLines, ReadLines};
 pub use options::{Progress, ShellOptions};
 pub use script::{ScriptOptions, ScriptReport, strip_prompt};

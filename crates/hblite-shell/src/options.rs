@@ -3,9 +3,12 @@
 //! Threads: the shell's; `interrupt` is set by any.
 
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+
+use crate::format::Format;
 
 /// Shows the progress of a long count or scan.
 pub trait Progress {
@@ -25,6 +28,11 @@ pub trait Progress {
 /// ```
 #[non_exhaustive]
 pub struct ShellOptions {
+    /// The form of the output.
+    pub format: Format,
+    /// Where errors go, and what is not in the format, unless that is [`Format::Text`]. The default
+    /// is standard error.
+    pub errors: Box<dyn io::Write>,
     /// Columns of the terminal; `None` for a pipe or file, which get no padding.
     pub width: Option<usize>,
     /// Whether headers and errors are colored.
@@ -47,6 +55,8 @@ pub struct ShellOptions {
 impl Default for ShellOptions {
     fn default() -> Self {
         Self {
+            format: Format::Text,
+            errors: Box::new(io::stderr()),
             width: None,
             is_colored: false,
             utc_offset_seconds: |_| 0,
@@ -59,6 +69,18 @@ impl Default for ShellOptions {
 }
 
 impl ShellOptions {
+    /// Sets [`format`](Self::format).
+    #[must_use]
+    pub fn with_format(self, format: Format) -> Self {
+        Self { format, ..self }
+    }
+
+    /// Sets [`errors`](Self::errors).
+    #[must_use]
+    pub fn with_errors(self, errors: impl io::Write + 'static) -> Self {
+        Self { errors: Box::new(errors), ..self }
+    }
+
     /// Sets [`width`](Self::width).
     #[must_use]
     pub fn with_width(self, width: impl Into<Option<usize>>) -> Self {

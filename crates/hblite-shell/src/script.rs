@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::error::ScriptError;
+use crate::format::Format;
 use crate::lines::Lines;
 use crate::parser::{ends_in_string, opening_of};
 use crate::shell::{Outcome, Shell};
@@ -201,8 +202,9 @@ impl Runner<'_> {
     /// Runs the statement that begins with `source`, reading the lines that complete it.
     fn run_statement(&mut self, mut source: String, start: u64) -> Result<Outcome, ScriptError> {
         self.shell.script_line = Some(start);
-        self.shell.prints_errors =
-            self.options.keep_going || self.expectation != Expectation::Success;
+        self.shell.prints_errors = self.options.keep_going
+            || self.expectation != Expectation::Success
+            || self.shell.out.format() == Format::Json;
         loop {
             let outcome = self
                 .shell
@@ -238,7 +240,8 @@ impl Runner<'_> {
         match (outcome, expectation) {
             (Outcome::Failed(message), Expectation::Success) => {
                 if !self.options.keep_going {
-                    return Err(error(start, message));
+                    let is_printed = self.shell.out.format() == Format::Json;
+                    return Err(ScriptError { is_printed, ..error(start, message) });
                 }
                 self.report.failures += 1;
             }
@@ -270,11 +273,11 @@ fn too_long(source: &str, start: u64, size: &str) -> ScriptError {
 }
 
 fn error(line: u64, message: String) -> ScriptError {
-    ScriptError { line, message, source: None }
+    ScriptError { line, message, is_printed: false, source: None }
 }
 
 fn io_error(line: u64, source: io::Error) -> ScriptError {
-    ScriptError { line, message: source.to_string(), source: Some(source) }
+    ScriptError { line, message: source.to_string(), is_printed: false, source: Some(source) }
 }
 
 #[cfg(test)]

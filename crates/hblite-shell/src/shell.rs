@@ -19,9 +19,10 @@ use self::evaluate::Scope;
 use crate::ast::{Definition, Expression};
 use crate::command::{self, Arguments, Command, Context, help};
 use crate::error::{self, Failure};
-use crate::format::Output;
+use crate::format::{Format, Output};
 use crate::kernel;
 use crate::lines::Lines;
+use crate::object::Object;
 use crate::options::ShellOptions;
 use crate::parser::{parse, parse_with};
 use crate::value::Value;
@@ -71,10 +72,12 @@ impl fmt::Debug for Shell {
 
 impl Shell {
     /// A shell that prints to `output`.
-    pub fn new(connection: Connection, output: Box<dyn Write>, options: ShellOptions) -> Self {
+    pub fn new(connection: Connection, output: Box<dyn Write>, mut options: ShellOptions) -> Self {
+        let errors = std::mem::replace(&mut options.errors, Box::new(io::sink()));
+        let out = Output::new(output, options.width, options.is_colored);
         Self {
             connection,
-            out: Output::new(output, options.width, options.is_colored),
+            out: out.with_format(options.format, errors),
             options,
             scope: Scope::default(),
             methods: BTreeMap::new(),
@@ -159,34 +162,46 @@ impl Shell {
 
     /// Prints a failure, if errors are printed, and returns the outcome of the line.
     fn report(&mut self, failure: Failure) -> io::Result<Outcome> {
-        match failure {
-            Failure::Exit(status) => Ok(Outcome::Exit(status)),
-            Failure::Output(error) => Err(error),
+        let (class, message, line, picture) = match failure {
+            Failure::Exit(status) => return Ok(Outcome::Exit(status)),
+            Failure::Output(error) => return Err(error),
             // Printed by the command that failed, before its time.
-            Failure::Command { message, .. } => Ok(Outcome::Failed(message)),
-            Failure::Break(_) | Failure::Next(_) | Failure::Return(_) => {
-                let class = "LocalJumpError";
-                let message = "there is no loop, block or method to leave here";
-                if self.prints_errors {
-                    self.out.traceback(class, message, None)?;
-                }
-                Ok(Outcome::Failed(format!("{class}: {message}")))
-            }
-            Failure::Ruby { class, message, line, picture } => {
-                if self.prints_errors {
-                    let place = line.map(|line| format!("(hbase):{line}: ")).unwrap_or_default();
-                    self.out.traceback(&class, &format!("{place}{message}"), picture.as_deref())?;
-                }
-                let picture = picture.map(|picture| format!("\n{picture}")).unwrap_or_default();
-                Ok(Outcome::Failed(format!("{class}: {message}{picture}")))
-            }
+            Failure::Command { message, .. } => return Ok(Outcome::Failed(message)),
             Failure::Interrupted => {
-                if self.prints_errors {
-                    self.out.interrupted()?;
-                }
-                Ok(Outcome::Failed("interrupted".to_owned()))
+                self.print_command_error(&failure)?;
+                return Ok(Outcome::Failed("interrupted".to_owned()));
             }
+            Failure::Break(_) | Failure::Next(_) | Failure::Return(_) => {
+                let message = "there is no loop, block or method to leave here".to_owned();
+                ("LocalJumpError".into(), message, None, None)
+            }
+            Failure::Ruby { class, message, line, picture } => (class, message, line, picture),
+        };
+        if self.prints_errors && self.out.format() == Format::Json {
+            self.print_error_object(&class, &message, line, None)?;
+        } else if self.prints_errors {
+            let place = line.map(|line| format!("(hbase):{line}: ")).unwrap_or_default();
+            self.out.traceback(&class, &format!("{place}{message}"), picture.as_deref())?;
         }
+        let picture = picture.map(|picture| format!("\n{picture}")).unwrap_or_default();
+        Ok(Outcome::Failed(format!("{class}: {message}{picture}")))
+    }
+
+    fn print_error_object(
+        &mut self,
+        class: &str,
+        message: &str,
+        line: Option<u64>,
+        command: Option<&str>,
+    ) -> io::Result<()> {
+        let mut object = Object::new("error").with("class", class).with("message", message);
+        if let Some(command) = command.filter(|command| !command.is_empty()) {
+            object = object.with("command", command);
+        }
+        if let Some(line) = line.or(self.script_line) {
+            object = object.with("line", line);
+        }
+        self.out.error_object(object)
     }
 
     fn run_statements(
@@ -199,11 +214,18 @@ impl Shell {
                 return Err(Failure::Interrupted);
             }
             (self.depth, self.steps) = (0, 0);
+            self.out.object_count = 0;
             let value = self.evaluate(statement, answers);
             self.scope.reset();
             let value = value?;
-            if !matches!(value, Value::Nil) {
-                self.out.line(&format!("=> {}", value.inspect()))?;
+            match self.out.format() {
+                _ if matches!(value, Value::Nil) => {}
+                // What a command has printed says more than what it returns.
+                Format::Json if self.out.object_count > 0 => {}
+                Format::Json => {
+                    self.out.object(Object::new("value").with("value", value.to_json()))?;
+                }
+                Format::Text | Format::Csv => self.out.line(&format!("=> {}", value.inspect()))?,
             }
         }
         Ok(())
@@ -322,9 +344,16 @@ impl Shell {
 
     /// Prints the error of a command, if errors are printed.
     pub(crate) fn print_command_error(&mut self, failure: &Failure) -> io::Result<()> {
+        let is_json = self.out.format() == Format::Json;
         match failure {
             _ if !self.prints_errors => Ok(()),
+            Failure::Command { class, message, command } if is_json => {
+                self.print_error_object(class, message, None, Some(command))
+            }
             Failure::Command { message, command, .. } => self.out.error(message, command),
+            Failure::Interrupted if is_json => {
+                self.print_error_object("Interrupt", "interrupted", None, None)
+            }
             Failure::Interrupted => self.out.interrupted(),
             _ => Ok(()),
         }

@@ -3,6 +3,9 @@
 use std::fmt::Write as _;
 
 use hblite::{RegionInfo, RegionLocation, TableName};
+use serde_json::Value as Json;
+
+use crate::object::exact_text;
 
 /// A value.
 #[derive(Debug, Clone)]
@@ -134,6 +137,25 @@ impl Value {
     }
 
     /// The text of a string or symbol.
+    /// The value in JSON. What JSON has no form for is the text that the shell prints.
+    pub(crate) fn to_json(&self) -> Json {
+        match self {
+            Self::Nil => Json::Null,
+            Self::Bool(value) => (*value).into(),
+            Self::Integer(number) => (*number).into(),
+            Self::Float(number) if number.is_finite() => (*number).into(),
+            Self::String(bytes) => exact_text(bytes).into(),
+            Self::Array(items) => items.iter().map(Self::to_json).collect(),
+            Self::Hash(hash) => hash
+                .iter()
+                .map(|(key, value)| (exact_text(&key.to_bytes()), value.to_json()))
+                .collect(),
+            Self::Symbol(name) => name.as_str().into(),
+            Self::Table(name) => name.to_string().into(),
+            other => other.inspect().into(),
+        }
+    }
+
     pub(crate) fn as_name(&self) -> Option<String> {
         match self {
             Self::String(_) | Self::Symbol(_) => Some(self.to_text()),

@@ -2,6 +2,7 @@
 
 mod commands;
 mod data_model;
+mod formats;
 mod golden;
 mod language;
 mod mutations;

@@ -12,8 +12,8 @@ use crate::retry::Retries;
 use crate::rpc::{Method, Service};
 use crate::url::ServerAddress;
 
-/// `Option.DEAD_SERVERS` and `Option.SERVERS_NAME`.
-const SERVERS: [i32; 2] = [3, 10];
+/// `Option.HBASE_VERSION`, `LIVE_SERVERS`, `DEAD_SERVERS`, `MASTER` and `BACKUP_MASTERS`.
+const SERVERS: [i32; 5] = [0, 2, 3, 4, 5];
 
 impl Admin {
     /// The region servers.
@@ -28,8 +28,14 @@ impl Admin {
             names.sort();
             names
         };
+        let live = status.live_servers.iter();
         let mut servers = ClusterServers::default();
-        servers.live = names(&status.servers_name);
+        servers.hbase_version = status.hbase_version.map(|one| one.version).unwrap_or_default();
+        servers.master = status.master.as_ref().map(text).unwrap_or_default();
+        servers.backup_masters = names(&status.backup_masters);
+        let regions = live.clone().map(|server| server.server_load.region_loads.len() as u64);
+        servers.region_count = regions.sum();
+        servers.live = names(&live.map(|server| server.server.clone()).collect::<Vec<_>>());
         servers.dead = names(&status.dead_servers);
         servers.decommissioned = names(&decommissioned.server_name);
         Ok(servers)

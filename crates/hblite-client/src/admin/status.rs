@@ -5,12 +5,13 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use hblite_model::{RegionInfo, RegionLoad, RegionStatus, Result, Scan, StoreStatus};
+use hblite_model::{RegionInfo, RegionLoad, RegionStatus, Result, Scan, ServerStatus, StoreStatus};
 use hblite_wire::pb;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::Admin;
+use super::operations::text;
 use crate::rpc::{Limit, Method, Service};
 use crate::url::ServerAddress;
 
@@ -27,29 +28,14 @@ impl Admin {
     /// Regions in service, their requests, memory and files. Requests are counted up to this
     /// moment. Sizes are multiples of a mebibyte; counters that servers do not report are 0.
     pub async fn status(&self) -> Result<StoreStatus> {
-        let request = pb::GetClusterStatusRequest { options: vec![LIVE_SERVERS] };
-        let answer: pb::GetClusterStatusResponse = self.call("GetClusterStatus", &request).await?;
-        let regions = self.read_meta(&Scan::new().with_family("info")).await?;
-        let mut known: HashMap<Vec<u8>, RegionInfo> =
-            regions.into_iter().map(|region| (region.region_name(), region)).collect();
-        let meta = RegionInfo::meta();
-        known.insert(meta.region_name(), meta);
         let mut status = StoreStatus::default();
-        let servers = answer.cluster_status.live_servers;
-        for server in &servers {
-            let started = server.server.start_code.unwrap_or(0);
-            status.opened_at_ms = status.opened_at_ms.max(i64::try_from(started).unwrap_or(0));
-            let heap = u64::from(server.server_load.max_heap_mb.unwrap_or(0)) * MIB;
-            status.memory_max_bytes += heap;
-        }
-        for loads in self.current_loads(servers).await {
-            for load in loads {
-                let memory = u64::from(load.mem_store_size_mb.unwrap_or(0)) * MIB;
-                status.memstore_size_bytes += memory;
-                if let Some(region) = known.remove(load.region_specifier.value.as_ref()) {
-                    status.regions.push(region_status(region, &load));
-                }
-            }
+        for server in self.server_statuses().await? {
+            let started = server.name.rsplit(',').next().and_then(|code| code.parse().ok());
+            status.opened_at_ms = status.opened_at_ms.max(started.unwrap_or(0));
+            status.memory_max_bytes += server.memory_max_bytes;
+            let memory = server.regions.iter().map(|region| region.memstore_size_bytes);
+            status.memstore_size_bytes += memory.sum::<u64>();
+            status.regions.extend(server.regions);
         }
         let key =
             |one: &RegionStatus| (one.region.table().clone(), one.region.start_key().to_vec());
@@ -57,18 +43,51 @@ impl Admin {
         Ok(status)
     }
 
+    /// The region servers at work, and their regions, in the order of their names.
+    pub async fn server_statuses(&self) -> Result<Vec<ServerStatus>> {
+        let request = pb::GetClusterStatusRequest { options: vec![LIVE_SERVERS] };
+        let answer: pb::GetClusterStatusResponse = self.call("GetClusterStatus", &request).await?;
+        let regions = self.read_meta(&Scan::new().with_family("info")).await?;
+        let mut known: HashMap<Vec<u8>, RegionInfo> =
+            regions.into_iter().map(|region| (region.region_name(), region)).collect();
+        let meta = RegionInfo::meta();
+        known.insert(meta.region_name(), meta);
+        let mut statuses = Vec::new();
+        for (server, loads) in self.current_loads(answer.cluster_status.live_servers).await {
+            let mib = |size: Option<u32>| u64::from(size.unwrap_or(0)) * MIB;
+            let mut status = ServerStatus::default();
+            status.name = text(&server.server);
+            status.requests_per_second = server.server_load.number_of_requests.unwrap_or(0);
+            status.memory_used_bytes = mib(server.server_load.used_heap_mb);
+            status.memory_max_bytes = mib(server.server_load.max_heap_mb);
+            for load in loads {
+                if let Some(region) = known.remove(load.region_specifier.value.as_ref()) {
+                    status.regions.push(region_status(region, &load));
+                }
+            }
+            status.regions.sort_by_cached_key(|region| region.region.region_name());
+            statuses.push(status);
+        }
+        statuses.sort_by(|left, right| left.name.cmp(&right.name));
+        Ok(statuses)
+    }
+
     /// The regions of each server, as reported by the server itself.
-    async fn current_loads(&self, servers: Vec<pb::LiveServerInfo>) -> Vec<Vec<pb::RegionLoad>> {
+    async fn current_loads(
+        &self,
+        servers: Vec<pb::LiveServerInfo>,
+    ) -> Vec<(pb::LiveServerInfo, Vec<pb::RegionLoad>)> {
         let mut loads = Vec::with_capacity(servers.len());
         let mut asked = JoinSet::new();
-        for server in servers {
+        for mut server in servers {
             if asked.len() >= ASKED_AT_ONCE {
                 loads.extend(asked.join_next().await.and_then(std::result::Result::ok));
             }
             let this = self.clone();
             asked.spawn(async move {
+                let last = std::mem::take(&mut server.server_load.region_loads);
                 let current = this.current_load(&server.server).await;
-                current.unwrap_or(server.server_load.region_loads)
+                (server, current.unwrap_or(last))
             });
         }
         while let Some(load) = asked.join_next().await {

@@ -3,6 +3,9 @@
 //! All are plain values. The embedded engine and a client of a cluster use the same types, so a
 //! caller does not have to know which of the two it talks to.
 
+/// The release of HBase whose answers hblite gives.
+pub const HBASE_VERSION: &str = "2.6.1";
+
 mod backup;
 mod bulk_load;
 mod choice;
@@ -26,6 +29,8 @@ pub use peer::{PeerConfig, PeerTables, PeerWork, ReplicationPeer};
 pub use region_locator::RegionLocator;
 pub use request::{CompactRequest, CompactionKind, FlushRequest, RequestTarget};
 pub use snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};
-pub use status::{DamagedFile, RegionLoad, RegionLocation, RegionStatus, ScrubStatus, StoreStatus};
+pub use status::{
+    DamagedFile, RegionLoad, RegionLocation, RegionStatus, ScrubStatus, ServerStatus, StoreStatus,
+};
 pub use switch::Switch;
 pub use table_state::TableState;

@@ -3,10 +3,18 @@
 use crate::{CompactionKind, TableName};
 
 /// The servers of a cluster by name: `host,port,start code`. A store of this process counts as one
-/// region server.
+/// master and one region server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClusterServers {
+    /// The release of HBase that they run, or whose answers a store gives.
+    pub hbase_version: String,
+    /// The active master.
+    pub master: String,
+    /// Masters that wait to become active.
+    pub backup_masters: Vec<String>,
+    /// Regions in service on all of them.
+    pub region_count: u64,
     /// Region servers at work.
     pub live: Vec<String>,
     /// Region servers that are gone and were not forgotten.

@@ -72,6 +72,24 @@ pub struct RegionStatus {
     pub memstore_size_bytes: u64,
 }
 
+/// A region server at one moment.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ServerStatus {
+    /// `host,port,start code`.
+    pub name: String,
+    /// Requests in a second, of the time since its last report.
+    pub requests_per_second: u64,
+    /// Bytes of its memory in use.
+    pub memory_used_bytes: u64,
+    /// Bytes of memory that it may take.
+    pub memory_max_bytes: u64,
+    /// Its regions, in the order of their names.
+    pub regions: Vec<RegionStatus>,
+    /// The last background failure that has not been followed by a success, of a store.
+    pub last_error: Option<String>,
+}
+
 /// Requests of a region, and what they moved, since the region was opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RegionLoad {

@@ -1,12 +1,11 @@
 //! The versions of the gateway (`Version`) and of the store (`ClusterVersion`).
 
+use hblite_model::HBASE_VERSION;
 use prost::Message as _;
 
 use super::{Model, json_string, stargate};
 use crate::xml;
 
-/// The release of HBase whose answers these reproduce.
-const HBASE_VERSION: &str = "2.6.1";
 /// The version of the interface.
 const REST_VERSION: &str = "0.0.3";
 

@@ -1,18 +1,23 @@
 //! How rows, columns and values are printed (`Table.to_string` of HBase's shell).
 
 use hblite::bytes::to_string_binary;
-use hblite::{CellRef, RegionInfo};
+use hblite::{CellRef, RegionInfo, RowResult};
 
 use super::columns::Converters;
 use super::{Failure, integer};
-use crate::format::local_date_time;
+use crate::format::{Format, Output, local_date_time};
+use crate::object::{Object, exact_text};
 use crate::value::{Hash, Value};
+
+/// The titles of rows as CSV.
+const CSV_TITLES: [&str; 5] = ["row", "column", "timestamp", "type", "value"];
 
 /// Prints the cells of one get or scan.
 pub(super) struct CellPrinter {
     converters: Converters,
-    /// For everything that has no converter of its own.
-    formatter: String,
+    /// For everything that has no converter of its own; `None` for text that shows all bytes.
+    formatter: Option<String>,
+    format: Format,
     /// Characters of a cell's text, `None` for all.
     length_max: Option<usize>,
     is_meta: bool,
@@ -24,11 +29,12 @@ impl CellPrinter {
     pub(super) fn new(
         options: &mut Hash,
         is_meta: bool,
+        format: Format,
         utc_offset_seconds: fn(i64) -> i32,
     ) -> Result<Self, Failure> {
         let formatter = match options.remove("FORMATTER") {
-            Some(name) if name.is_truthy() => converter_method(&name.to_text())?.to_owned(),
-            _ => "toStringBinary".to_owned(),
+            Some(name) if name.is_truthy() => Some(converter_method(&name.to_text())?.to_owned()),
+            _ => None,
         };
         if let Some(class) = options.remove("FORMATTER_CLASS")
             && class.is_truthy()
@@ -42,7 +48,7 @@ impl CellPrinter {
             _ => None,
         };
         let converters = Converters::new();
-        Ok(Self { converters, formatter, length_max, is_meta, utc_offset_seconds })
+        Ok(Self { converters, formatter, format, length_max, is_meta, utc_offset_seconds })
     }
 
     /// Sets the converters of some columns.
@@ -52,13 +58,52 @@ impl CellPrinter {
 
     /// A row key.
     pub(super) fn row(&self, row: &[u8]) -> Result<String, Failure> {
-        convert(&self.formatter, row)
+        self.text(row)
+    }
+
+    fn text(&self, bytes: &[u8]) -> Result<String, Failure> {
+        match (&self.formatter, self.format) {
+            (Some(formatter), _) => convert(formatter, bytes),
+            (None, Format::Text) => Ok(to_string_binary(bytes)),
+            (None, Format::Json | Format::Csv) => Ok(exact_text(bytes)),
+        }
+    }
+
+    /// Prints a row, unless the format is text: what that looks like depends on the command.
+    pub(super) fn print(&self, row: &RowResult, out: &mut Output) -> Result<(), Failure> {
+        let key = self.row(row.row())?;
+        let mut cells = Vec::new();
+        for cell in row.cells() {
+            let column = self.column(&cell)?;
+            let marker = cell.cell_type().filter(|_| cell.is_delete());
+            let marker = marker.map(|cell_type| cell_type.to_string());
+            let value = marker.is_none().then(|| self.value(&cell)).transpose()?;
+            if self.format == Format::Csv {
+                let (kind, value) = (marker.as_deref(), value.as_deref());
+                let timestamp = cell.timestamp().to_string();
+                let fields =
+                    [&*key, &column, &timestamp, kind.unwrap_or("Put"), value.unwrap_or_default()];
+                out.csv(&CSV_TITLES, &fields)?;
+                continue;
+            }
+            let object = Object::nested().with("column", column);
+            let object = object.with("timestamp", cell.timestamp());
+            cells.push(match (marker, value) {
+                (Some(marker), _) => object.with("type", marker),
+                (None, value) => object.with("value", value),
+            });
+        }
+        if self.format == Format::Json && !row.is_empty() {
+            let object = Object::new("row").with("row", key);
+            let object = if row.is_stale() { object.with("stale", true) } else { object };
+            out.object(object.with_objects("cells", cells))?;
+        }
+        Ok(())
     }
 
     /// `family:qualifier`.
     pub(super) fn column(&self, cell: &CellRef<'_>) -> Result<String, Failure> {
-        let family = convert(&self.formatter, cell.family())?;
-        Ok(format!("{family}:{}", convert(&self.formatter, cell.qualifier())?))
+        Ok(format!("{}:{}", self.text(cell.family())?, self.text(cell.qualifier())?))
     }
 
     /// `timestamp=…, value=…`, or the type of a delete marker.
@@ -91,7 +136,7 @@ impl CellPrinter {
         let key = (cell.family().to_vec(), cell.qualifier().to_vec());
         match self.converters.get(&key) {
             Some(converter) => convert(converter_method(converter)?, value),
-            None => convert(&self.formatter, value),
+            None => self.text(value),
         }
     }
 }

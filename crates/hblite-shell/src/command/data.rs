@@ -10,6 +10,8 @@ use super::columns::Column;
 use super::read::{get_from_arguments, scan_from_hash};
 use super::region::regions_of;
 use super::{Arguments, Command, CommandResult, Context, Failure, MANY, integer, schema, table};
+use crate::format::Format;
+use crate::object::Object;
 use crate::value::{Hash, Value};
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -273,8 +275,13 @@ fn get_counter(context: &mut Context<'_>, arguments: Arguments) -> CommandResult
 fn print_counter(context: &mut Context<'_>, value: Option<&[u8]>) -> CommandResult {
     match value {
         Some(value) => {
-            let line = format!("COUNTER VALUE = {}", counter(value)?.inspect());
-            context.out.line(&line)?;
+            let value = counter(value)?;
+            match context.out.format() {
+                Format::Json => {
+                    context.out.object(Object::new("counter").with("value", value.to_json()))?;
+                }
+                _ => context.out.line(&format!("COUNTER VALUE = {}", value.inspect()))?,
+            }
         }
         None => context.out.line("No counter found at specified coordinates")?,
     }
@@ -372,10 +379,19 @@ fn get(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
         _ => Hash::default(),
     };
     let is_meta = table.name().is_meta();
-    let printer = CellPrinter::new(&mut options, is_meta, context.options.utc_offset_seconds)?;
+    let printer = CellPrinter::new(
+        &mut options,
+        is_meta,
+        context.out.format(),
+        context.options.utc_offset_seconds,
+    )?;
     let (get, converters) = get_from_arguments(&arguments.bytes(1), &rest, &options)?;
     let printer = printer.with_converters(converters);
     let result = table.get(&get)?;
+    if context.out.format() != Format::Text {
+        printer.print(&result, context.out)?;
+        return Ok(Value::Nil);
+    }
     for cell in result.cells() {
         context.check_interrupt()?;
         context.out.row_of_two(&printer.column(&cell)?, &printer.cell(&cell)?)?;
@@ -391,13 +407,21 @@ fn scan(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let mut options = arguments.hash(1, "Args")?;
     context.out.header(&["ROW", "COLUMN+CELL"])?;
     let is_meta = table.name().is_meta();
-    let printer = CellPrinter::new(&mut options, is_meta, context.options.utc_offset_seconds)?;
+    let printer = CellPrinter::new(
+        &mut options,
+        is_meta,
+        context.out.format(),
+        context.options.utc_offset_seconds,
+    )?;
     let (scan, converters) = scan_from_hash(&options)?;
     let printer = printer.with_converters(converters);
     let mut scanner = table.scan(&scan)?;
     let mut is_stale = false;
     let count = context.for_each_row(&mut scanner, |context, row, _| {
         is_stale |= row.is_stale();
+        if context.out.format() != Format::Text {
+            return printer.print(row, context.out);
+        }
         let key = printer.row(row.row())?;
         for cell in row.cells() {
             context.check_interrupt()?;

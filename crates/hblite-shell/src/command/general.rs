@@ -1,11 +1,13 @@
 //! The store as a whole: status, version, user.
 
-use hblite::TableName;
+use hblite::{HBASE_VERSION, RegionStatus, ServerStatus};
 
 use super::help;
 use super::operations::on_store;
-use super::region::{megabytes, server_name};
+use super::region::megabytes;
 use super::{Arguments, Command, CommandResult, Context, Failure};
+use crate::format::Format;
+use crate::object::{Object, exact_text};
 use crate::value::Value;
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -69,13 +71,34 @@ Prints the user.
 fn status(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let format = arguments.name_if_given(0, "The format")?;
     match format.as_deref() {
+        Some("simple" | "detailed") if context.out.format() == Format::Json => {
+            let is_detailed = format.as_deref() == Some("detailed");
+            for server in context.connection.admin().server_statuses()? {
+                server_objects(context, &server, is_detailed)?;
+            }
+        }
         Some("simple") => server_status(context, false)?,
         Some("detailed") => server_status(context, true)?,
         Some("replication") => replication_status(context, &arguments)?,
         _ => {
-            let regions = context.connection.admin().status()?.regions.len();
+            let servers = context.connection.admin().servers()?;
+            if context.out.format() == Format::Json {
+                let object = Object::new("status")
+                    .with("hbase_version", servers.hbase_version)
+                    .with("master", servers.master)
+                    .with("backup_masters", servers.backup_masters)
+                    .with("live_servers", servers.live)
+                    .with("dead_servers", servers.dead)
+                    .with("regions", servers.region_count);
+                context.out.object(object)?;
+                return Ok(Value::Nil);
+            }
             context.out.line(&format!(
-                "1 active master, 0 backup masters, 1 servers, 0 dead, {regions}.0000 average load"
+                "1 active master, {} backup masters, {} servers, {} dead, {:.4} average load",
+                servers.backup_masters.len(),
+                servers.live.len(),
+                servers.dead.len(),
+                servers.region_count as f64 / servers.live.len().max(1) as f64,
             ))?;
         }
     }
@@ -89,7 +112,7 @@ fn replication_status(context: &mut Context<'_>, arguments: &Arguments) -> Resul
     let admin = context.connection.admin();
     let started = admin.status()?.opened_at_ms;
     let servers = admin.servers()?.live;
-    context.out.line(&format!("version {}", help::HBASE_VERSION))?;
+    context.out.line(&format!("version {HBASE_VERSION}"))?;
     context.out.line(&format!("{} live servers", servers.len()))?;
     for server in servers {
         let host = server.split(',').next().unwrap_or_default();
@@ -105,59 +128,109 @@ fn replication_status(context: &mut Context<'_>, arguments: &Arguments) -> Resul
     Ok(())
 }
 
+/// The servers, and with `is_detailed` their regions.
 fn server_status(context: &mut Context<'_>, is_detailed: bool) -> Result<(), Failure> {
     let admin = context.connection.admin();
-    let mut status = admin.status()?;
-    status.regions.sort_by_cached_key(|region| region.region.region_name());
-    let location = admin.locate_region(TableName::meta(), b"")?;
-    let server = server_name(&location.server, status.opened_at_ms);
-    let server = server.replacen(',', ":", 1).replacen(',', " ", 1);
+    let (servers, live) = (admin.servers()?, admin.server_statuses()?);
+    let address = |name: &str| name.replacen(',', ":", 1).replacen(',', " ", 1);
     if is_detailed {
-        context.out.line(&format!("version {}", help::HBASE_VERSION))?;
-        context.out.line("0 regionsInTransition")?;
+        let moving = admin.master_report()?.regions_in_transition.len();
+        context.out.line(&format!("version {}", servers.hbase_version))?;
+        context.out.line(&format!("{moving} regionsInTransition"))?;
     }
-    context.out.line(&format!("active master:  {server}"))?;
-    context.out.line("0 backup masters")?;
+    context.out.line(&format!("active master:  {}", address(&servers.master)))?;
+    context.out.line(&format!("{} backup masters", servers.backup_masters.len()))?;
+    for master in &servers.backup_masters {
+        context.out.line(&format!("    {}", address(master)))?;
+    }
     if is_detailed {
         context.out.line("master coprocessors: []")?;
     }
-    context.out.line("1 live servers")?;
-    context.out.line(&format!("    {server}"))?;
-    let regions = &status.regions;
-    context.out.line(&format!(
-        "        numberOfOnlineRegions={}, numberOfStores={}, numberOfStorefiles={}, \
-         storefileSizeMB={}, memstoreSizeMB={}, readRequestsCount={}, writeRequestsCount={}",
-        status.regions.len(),
-        regions.iter().map(|region| region.store_count).sum::<u64>(),
-        regions.iter().map(|region| region.store_file_count).sum::<u64>(),
-        megabytes(regions.iter().map(|region| region.store_file_size_bytes).sum()),
-        megabytes(status.memstore_size_bytes),
-        regions.iter().map(|region| region.load.read_requests).sum::<u64>(),
-        regions.iter().map(|region| region.load.write_requests).sum::<u64>(),
-    ))?;
-    if is_detailed {
-        for region in &status.regions {
+    context.out.line(&format!("{} live servers", live.len()))?;
+    for server in &live {
+        context.out.line(&format!("    {}", address(&server.name)))?;
+        context.out.line(&format!("        {}", load_of_server(server)))?;
+        for region in server.regions.iter().filter(|_| is_detailed) {
             let name = Value::from(region.region.region_name_as_string()).inspect();
             context.out.line(&format!("        {name}"))?;
-            context.out.line(&format!(
-                "            numberOfStores={}, numberOfStorefiles={}, storefileSizeMB={}, \
-                 memstoreSizeMB={}, readRequestsCount={}, writeRequestsCount={}",
-                region.store_count,
-                region.store_file_count,
-                megabytes(region.store_file_size_bytes),
-                megabytes(region.memstore_size_bytes),
-                region.load.read_requests,
-                region.load.write_requests,
-            ))?;
+            context.out.line(&format!("            {}", load_of_region(region)))?;
         }
     }
-    context.out.line("0 dead servers")?;
-    if let Some(error) = &status.last_error {
+    context.out.line(&format!("{} dead servers", servers.dead.len()))?;
+    for server in &servers.dead {
+        context.out.line(&format!("    {server}"))?;
+    }
+    for error in live.iter().filter_map(|server| server.last_error.as_ref()) {
         context.out.line(&format!("last background error: {error}"))?;
     }
     if !is_detailed {
-        let regions = status.regions.len();
-        context.out.line(&format!("Aggregate load: 0, regions: {regions}"))?;
+        let load: u64 = live.iter().map(|server| server.requests_per_second).sum();
+        let regions: usize = live.iter().map(|server| server.regions.len()).sum();
+        context.out.line(&format!("Aggregate load: {load}, regions: {regions}"))?;
     }
     Ok(())
+}
+
+/// A server as JSON, and with `is_detailed` its regions.
+fn server_objects(
+    context: &mut Context<'_>,
+    server: &ServerStatus,
+    is_detailed: bool,
+) -> Result<(), Failure> {
+    let object = Object::new("server")
+        .with("name", &*server.name)
+        .with("regions", server.regions.len())
+        .with("requests_per_second", server.requests_per_second)
+        .with("memory_used_bytes", server.memory_used_bytes)
+        .with("memory_max_bytes", server.memory_max_bytes);
+    context.out.object(object)?;
+    for region in server.regions.iter().filter(|_| is_detailed) {
+        let object = Object::new("region")
+            .with("table", region.region.table().to_string())
+            .with("name", region.region.region_name_as_string())
+            .with("server", &*server.name)
+            .with("start_key", exact_text(region.region.start_key()))
+            .with("end_key", exact_text(region.region.end_key()))
+            .with("store_files", region.store_file_count)
+            .with("store_file_size_bytes", region.store_file_size_bytes)
+            .with("memstore_size_bytes", region.memstore_size_bytes)
+            .with("read_requests", region.load.read_requests)
+            .with("write_requests", region.load.write_requests);
+        context.out.object(object)?;
+    }
+    Ok(())
+}
+
+/// HBase's names for what is known of a server.
+fn load_of_server(server: &ServerStatus) -> String {
+    let sum = |value: fn(&RegionStatus) -> u64| server.regions.iter().map(value).sum::<u64>();
+    format!(
+        "requestsPerSecond={}.0, numberOfOnlineRegions={}, usedHeapMB={}, maxHeapMB={}, \
+         numberOfStores={}, numberOfStorefiles={}, storefileSizeMB={}, memstoreSizeMB={}, \
+         readRequestsCount={}, writeRequestsCount={}",
+        server.requests_per_second,
+        server.regions.len(),
+        server.memory_used_bytes >> 20,
+        server.memory_max_bytes >> 20,
+        sum(|region| region.store_count),
+        sum(|region| region.store_file_count),
+        megabytes(sum(|region| region.store_file_size_bytes)),
+        megabytes(sum(|region| region.memstore_size_bytes)),
+        sum(|region| region.load.read_requests),
+        sum(|region| region.load.write_requests),
+    )
+}
+
+/// HBase's names for what is known of a region.
+fn load_of_region(region: &RegionStatus) -> String {
+    format!(
+        "numberOfStores={}, numberOfStorefiles={}, storefileSizeMB={}, memstoreSizeMB={}, \
+         readRequestsCount={}, writeRequestsCount={}",
+        region.store_count,
+        region.store_file_count,
+        megabytes(region.store_file_size_bytes),
+        megabytes(region.memstore_size_bytes),
+        region.load.read_requests,
+        region.load.write_requests,
+    )
 }

@@ -1,9 +1,8 @@
 //! What `help` prints.
 
-use super::{self as command, GROUPS};
+use hblite::HBASE_VERSION;
 
-/// The release of HBase whose output hblite reproduces.
-pub(crate) const HBASE_VERSION: &str = "2.6.1";
+use super::{self as command, GROUPS};
 
 /// How to use a table in a variable.
 pub(crate) const TABLE_HELP: &str = "\

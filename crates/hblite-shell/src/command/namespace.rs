@@ -139,7 +139,7 @@ fn list_namespace(context: &mut Context<'_>, arguments: Arguments) -> CommandRes
     let namespaces = context.connection.admin().list_namespaces()?;
     let mut count = 0;
     for namespace in namespaces.iter().filter(|namespace| pattern.matches(&namespace.name)) {
-        context.out.row(&namespace.name)?;
+        context.out.name("namespace", &namespace.name)?;
         count += 1;
     }
     context.out.footer(count)?;
@@ -150,7 +150,7 @@ fn list_namespace_tables(context: &mut Context<'_>, arguments: Arguments) -> Com
     context.out.header(&["TABLE"])?;
     let tables = context.connection.admin().list_namespace_tables(&arguments.name(0, NAME)?)?;
     for table in &tables {
-        context.out.row(table.qualifier())?;
+        context.out.name("table", table.qualifier())?;
     }
     context.out.footer(tables.len() as u64)?;
     Ok(Value::Array(tables.iter().map(|table| Value::from(table.qualifier())).collect()))

@@ -135,7 +135,7 @@ fn run(context: &mut Context<'_>, work: &MasterWork) -> CommandResult {
 pub(super) fn list(context: &mut Context<'_>, title: &str, names: &[String]) -> CommandResult {
     context.out.header(&[title])?;
     for name in names {
-        context.out.row(name)?;
+        context.out.name("server", name)?;
     }
     context.out.footer(names.len() as u64)?;
     Ok(Value::Nil)

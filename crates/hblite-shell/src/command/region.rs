@@ -5,6 +5,8 @@ use hblite::{CompactRequest, FlushRequest, MergeKind, RegionInfo, RegionLocation
 
 use super::key::key_of;
 use super::{Arguments, Command, CommandResult, Context, Failure, MANY};
+use crate::format::Format;
+use crate::object::{Object, exact_text};
 use crate::value::{Hash, Value};
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -238,6 +240,12 @@ pub(super) fn list_regions(context: &mut Context<'_>, arguments: Arguments) -> C
         .iter()
         .filter(|row| row.cells[0].starts_with(&server_prefix) && row.locality <= locality_max)
         .collect();
+    if context.out.format() == Format::Json {
+        for row in rows {
+            context.out.object(row.object(&table))?;
+        }
+        return Ok(Value::Nil);
+    }
     let widths: Vec<usize> = columns
         .iter()
         .map(|column| {
@@ -300,27 +308,49 @@ fn locality_threshold(options: &Hash) -> Result<f64, Failure> {
 struct RegionRow {
     /// In the order of [`REGION_COLUMNS`].
     cells: [String; 7],
+    /// The first key, and the one after the last.
+    keys: [Vec<u8>; 2],
     locality: f64,
+}
+
+impl RegionRow {
+    fn object(&self, table: &TableName) -> Object {
+        let [server, region, _, _, size, requests, _] = &self.cells;
+        let number = |text: &String| text.parse::<u64>().unwrap_or(0);
+        Object::new("region")
+            .with("table", table.to_string())
+            .with("name", &**region)
+            .with("server", &**server)
+            .with("start_key", exact_text(&self.keys[0]))
+            .with("end_key", exact_text(&self.keys[1]))
+            .with("size_mb", number(size))
+            .with("requests", number(requests))
+            .with("locality", self.locality)
+    }
 }
 
 fn region_rows(context: &Context<'_>, table: &TableName) -> Result<Vec<RegionRow>, Failure> {
     let admin = context.connection.admin();
-    let status = admin.status()?;
+    let servers = admin.server_statuses()?;
     let mut rows = Vec::new();
     let replicas = 0..admin.describe_table(table)?.region_replication();
     let regions = regions_of(context, table)?;
     for (region, replica) in
         regions.iter().flat_map(|one| replicas.clone().map(move |id| (one, id)))
     {
-        let known = status.regions.iter().find(|known| known.region == *region);
+        let mut all = servers.iter().flat_map(|server| &server.regions);
+        let known = all.find(|known| known.region == *region);
         let (size, requests) = known.map_or((0, 0), |known| {
             (known.store_file_size_bytes, known.load.read_requests + known.load.write_requests)
         });
         // Files are always local; without files HBase reports 0.
         let locality = if size > 0 { 1.0 } else { 0.0 };
         let RegionLocation { server, .. } = admin.locate_region(table, region.start_key())?;
+        let address = format!("{},", server.replace(':', ","));
+        let name = servers.iter().map(|server| &server.name);
+        let name = name.clone().find(|name| name.starts_with(&address));
         let cells = [
-            server_name(&server, status.opened_at_ms),
+            name.unwrap_or(&server).clone(),
             region.replica(replica).region_name_as_string(),
             to_string_binary(region.start_key()),
             to_string_binary(region.end_key()),
@@ -328,14 +358,10 @@ fn region_rows(context: &Context<'_>, table: &TableName) -> Result<Vec<RegionRow
             requests.to_string(),
             format!("{locality:?}"),
         ];
-        rows.push(RegionRow { cells, locality });
+        let keys = [region.start_key().to_vec(), region.end_key().to_vec()];
+        rows.push(RegionRow { cells, keys, locality });
     }
     Ok(rows)
-}
-
-/// `host,port,startcode`, as HBase names a server that was started at that time.
-pub(super) fn server_name(server: &str, started_at_ms: i64) -> String {
-    format!("{},{started_at_ms}", server.replace(':', ","))
 }
 
 /// Whole megabytes; a part of the first one counts as one, as in HBase's region metrics.

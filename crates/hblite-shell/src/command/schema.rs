@@ -1,11 +1,16 @@
 //! Tables: creating, changing, describing and listing them.
 
+use std::collections::BTreeMap;
+
 use hblite::filter::supported_filters;
-use hblite::{SplitPoints, TableName};
+use hblite::{SplitPoints, TableDescriptor, TableName};
+use serde_json::Value as Json;
 
 use super::alter;
 use super::pattern::{Change, for_all, matching_tables};
 use super::{Arguments, Command, CommandResult, Context, Failure, MANY, region};
+use crate::format::Format;
+use crate::object::{Object, exact_text};
 use crate::value::Value;
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -281,7 +286,7 @@ fn list(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     context.out.header(&["TABLE"])?;
     let tables = matching_tables(context, &arguments)?;
     for table in &tables {
-        context.out.row(&table.to_string())?;
+        context.out.name("table", &table.to_string())?;
     }
     context.out.footer(tables.len() as u64)?;
     Ok(Value::Array(tables.iter().map(|table| Value::from(table.to_string())).collect()))
@@ -293,6 +298,10 @@ fn describe(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let admin = context.connection.admin();
     let descriptor = admin.describe_table(&table)?;
     let state = if admin.is_table_enabled(&table)? { "ENABLED" } else { "DISABLED" };
+    if context.out.format() == Format::Json {
+        context.out.object(described(&descriptor, state))?;
+        return Ok(Value::Nil);
+    }
     context.out.header(&[&format!("Table {table} is {state}")])?;
     context.out.row(&format!("{table}{}", descriptor.attributes_to_string()))?;
     context.out.header(&["COLUMN FAMILIES DESCRIPTION"])?;
@@ -303,6 +312,22 @@ fn describe(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     context.out.footer(descriptor.families().len() as u64)?;
     context.out.line("Quota is disabled")?;
     Ok(Value::Nil)
+}
+
+fn described(table: &TableDescriptor, state: &str) -> Object {
+    let attributes = |attributes: &BTreeMap<String, String>| -> Json {
+        attributes.iter().map(|(name, value)| (name.clone(), Json::from(value.as_str()))).collect()
+    };
+    let families = table.families().map(|family| {
+        Object::nested()
+            .with("name", exact_text(family.name()))
+            .with("attributes", attributes(family.attributes()))
+    });
+    Object::new("table")
+        .with("name", table.name().to_string())
+        .with("state", state)
+        .with("attributes", attributes(table.attributes()))
+        .with_objects("families", families)
 }
 
 fn exists(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {

@@ -6,7 +6,8 @@ use hblite::{Exception, FailSafeSnapshot, SnapshotDescription, SnapshotOptions, 
 
 use super::pattern::{Pattern, matching_tables};
 use super::{Arguments, Command, CommandResult, Context, Failure, MANY, integer};
-use crate::format::ruby_time;
+use crate::format::{Format, ruby_time};
+use crate::object::Object;
 use crate::value::Value;
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -193,6 +194,14 @@ fn list_all(
 ) -> CommandResult {
     context.out.header(&["SNAPSHOT", "TABLE + CREATION TIME"])?;
     for snapshot in list {
+        if context.out.format() == Format::Json {
+            let object = Object::new("snapshot")
+                .with("name", &*snapshot.name)
+                .with("table", snapshot.table.to_string())
+                .with("created_at_ms", snapshot.created_at_ms);
+            context.out.object(object)?;
+            continue;
+        }
         let offset = (context.options.utc_offset_seconds)(snapshot.created_at_ms);
         let time = ruby_time(snapshot.created_at_ms, offset);
         let (name, table) = (&snapshot.name, &snapshot.table);

@@ -1,7 +1,7 @@
 //! The status of the master, of servers and of regions.
 
 use hblite_engine::RegionHandle;
-use hblite_model::{RegionInfo, Result, Switch, SystemTables, TableState};
+use hblite_model::{HBASE_VERSION, RegionInfo, Result, Switch, SystemTables, TableState};
 use hblite_wire::convert;
 use hblite_wire::pb;
 
@@ -9,8 +9,6 @@ use super::Method;
 use crate::cluster::{Cluster, Role, ServerIndex};
 use crate::rpc::call::{Answer, Call};
 
-/// The version of HBase that hblite reports.
-const HBASE_VERSION: &str = "2.6.1";
 /// `RegionSpecifierType.REGION_NAME`.
 const REGION_NAME: i32 = 1;
 /// `SecurityCapabilitiesResponse.Capability.SIMPLE_AUTHENTICATION`.
