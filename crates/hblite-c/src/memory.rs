@@ -1,4 +1,4 @@
-//! What C and Rust lend each other. All unsafe code of this crate is here.
+//! What C and Rust lend each other, and how C forks. All unsafe code of this crate is here.
 //!
 //! A parameter of a type of this file holds what C promises in the header: that its memory can be
 //! read until the function returns. No safe code makes one that does not.
@@ -81,6 +81,38 @@ impl<'a> Bytes<'a> {
             Failure::argument(format!("{shown} is not UTF-8"))
         })
     }
+}
+
+/// How many forks are between the process that loaded the library and this one. Those before the
+/// first call do not count.
+#[cfg(unix)]
+pub(crate) fn forks() -> usize {
+    use std::ffi::c_int;
+    use std::sync::Once;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    static FORKS: AtomicUsize = AtomicUsize::new(0);
+    static WATCHED: Once = Once::new();
+    type Handler = Option<extern "C" fn()>;
+    unsafe extern "C" {
+        fn pthread_atfork(prepare: Handler, parent: Handler, child: Handler) -> c_int;
+    }
+    extern "C" fn count() {
+        FORKS.fetch_add(1, Ordering::Relaxed);
+    }
+    WATCHED.call_once(|| {
+        // SAFETY: the function is POSIX's, and the handler, which may run in any process that
+        // forked, only adds to a number. The C library forgets it when it unloads this library.
+        let result = unsafe { pthread_atfork(None, None, Some(count)) };
+        assert_eq!(result, 0, "there is no memory to watch for forks");
+    });
+    FORKS.load(Ordering::Relaxed)
+}
+
+/// As on Unix; other systems have no forks.
+#[cfg(not(unix))]
+pub(crate) fn forks() -> usize {
+    0
 }
 
 /// Sets what a pointer to a result points to.

@@ -11,12 +11,13 @@
 
 use std::any::Any;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::RwLock;
 
 use crate::error::{Code, Failure};
+use crate::memory::forks;
 
 /// What can have a handle.
 pub(crate) trait Object: Any + Send + Sync {
@@ -120,47 +121,31 @@ impl Shard {
 }
 
 struct Registry {
-    /// 0 until the first handle is made.
-    process: AtomicU32,
     forks: usize,
     shards: [RwLock<Shard>; SHARDS],
     /// That of a process that forked from this one.
     next: OnceLock<Box<Registry>>,
 }
 
-static FIRST: Registry = Registry::new(0, 0);
+static FIRST: Registry = Registry::new(0);
 
 impl Registry {
-    const fn new(process: u32, forks: usize) -> Self {
-        Self {
-            process: AtomicU32::new(process),
-            forks,
-            shards: [const { RwLock::new(Shard::EMPTY) }; SHARDS],
-            next: OnceLock::new(),
-        }
+    const fn new(forks: usize) -> Self {
+        let shards = [const { RwLock::new(Shard::EMPTY) }; SHARDS];
+        Self { forks, shards, next: OnceLock::new() }
     }
 
     /// The registry of this process.
     fn of_process() -> Result<&'static Self, Failure> {
-        let process = std::process::id();
-        let mut registry = &FIRST;
-        loop {
-            match registry.process.load(Ordering::Relaxed) {
-                owner if owner == process => return Ok(registry),
-                0 => {
-                    let order = Ordering::Relaxed;
-                    // Of this process, whichever of its threads sets it.
-                    let _ = registry.process.compare_exchange(0, process, order, order);
-                    continue;
-                }
-                _ => {}
-            }
-            let forks = registry.forks + 1;
-            if forks == 1 << FORK_BITS {
-                return Err(Failure::new(Code::Forked, "this process is the result of 256 forks"));
-            }
-            registry = registry.next.get_or_init(|| Box::new(Self::new(process, forks)));
+        let forks = forks();
+        if forks >= 1 << FORK_BITS {
+            return Err(Failure::new(Code::Forked, "this process is the result of 256 forks"));
         }
+        let mut registry = &FIRST;
+        while registry.forks < forks {
+            registry = registry.next.get_or_init(|| Box::new(Self::new(registry.forks + 1)));
+        }
+        Ok(registry)
     }
 
     /// The place of a handle of this process.

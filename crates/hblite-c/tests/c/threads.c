@@ -113,6 +113,13 @@ static void run_threads(void)
     OK(hblite_free(shared_scanner, &error));
 }
 
+static void ends_well(pid_t process)
+{
+    int status;
+    CHECK(waitpid(process, &status, 0) == process);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 static void fork_and_check(void)
 {
     pid_t child = fork();
@@ -128,13 +135,25 @@ static void fork_and_check(void)
         create_table(own, "t");
         OK(hblite_table_new(own, T("t"), &own_table, &error));
         OK(hblite_put(own_table, T("r"), T("f"), T("q"), T("v"), &error));
+        /* Twice, with handles of three processes. */
+        pid_t grandchild = fork();
+        CHECK(grandchild >= 0);
+        if (grandchild == 0) {
+            FAILS(HBLITE_FORKED, "forked",
+                  hblite_put(table, T("r"), T("f"), T("q"), T("v"), &error));
+            FAILS(HBLITE_FORKED, "forked",
+                  hblite_put(own_table, T("r"), T("f"), T("q"), T("v"), &error));
+            OK(hblite_open_in_memory(&own, &error));
+            OK(hblite_close(own, &error));
+            _exit(0);
+        }
+        ends_well(grandchild);
+        OK(hblite_put(own_table, T("s"), T("f"), T("q"), T("v"), &error));
         OK(hblite_free(own_table, &error));
         OK(hblite_close(own, &error));
         _exit(0);
     }
-    int status;
-    CHECK(waitpid(child, &status, 0) == child);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ends_well(child);
 }
 
 int main(void)
