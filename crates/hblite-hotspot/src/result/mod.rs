@@ -2,8 +2,8 @@
 //!
 //! The format has a version, [`VERSION`]; files of other versions are refused. Keys are written as
 //! HBase's `Bytes.toStringBinary` does. Times are nanoseconds of the simulated clock since the
-//! start of the run, except where a name says that they were measured. `docs/hotspotting.md`
-//! describes the file for readers with other tools.
+//! start of the run, except where a name says that they were measured. The crate's README describes
+//! the file for readers with other tools.
 
 mod counts;
 mod figures;
