@@ -30,9 +30,9 @@ use hblite_model::{
     CheckAndMutate, CheckAndMutateResult, ClusterServers, ColumnFamilyDescriptor, CompactRequest,
     CompactionState, Error, Exception, FailSafeSnapshot, FlushRequest, Get, MasterReport,
     MasterWork, MergeKind, Mutation, NamespaceDescriptor, Nonce, PeerConfig, PeerWork, RegionInfo,
-    RegionLocation, ReplicationPeer, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
-    ServerStatus, ServerWork, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor,
-    TableName, TableState,
+    RegionLocation, ReplicationPeer, Result, RowMutations, RowResult, Scan, ScanMetrics, ScanStep,
+    ScrubStatus, ServerStatus, ServerWork, SplitPoints, StoreStatus, Switch, SystemTables,
+    TableDescriptor, TableName, TableState,
 };
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
@@ -193,6 +193,11 @@ pub trait ScannerBackend: Debug + Send {
     /// Every call advances the scan by at least one row.
     fn next_row_within(&mut self, row: &mut RowResult, limit: Duration) -> Result<ScanStep>;
 
+    /// What the scan has done so far.
+    fn metrics(&self) -> ScanMetrics {
+        ScanMetrics::default()
+    }
+
     /// Calls `visit` with every remaining cell until it breaks, and skips the rest of that row.
     fn for_each_cell(
         &mut self,
@@ -251,6 +256,13 @@ impl Rows {
         match &mut self.0 {
             Scanner::Embedded(scanner) => scanner.next_row_within(row, limit),
             Scanner::Other(scanner) => scanner.next_row_within(row, limit),
+        }
+    }
+
+    pub(crate) fn metrics(&self) -> ScanMetrics {
+        match &self.0 {
+            Scanner::Embedded(scanner) => scanner.metrics(),
+            Scanner::Other(scanner) => scanner.metrics(),
         }
     }
 

@@ -92,10 +92,10 @@ pub use hblite_model::{
     LATEST_TIMESTAMP, MasterReport, MasterWork, MergeKind, Mutation, MutationKind,
     NamespaceDescriptor, Nonce, PeerConfig, PeerTables, PeerWork, Put, Qualifiers,
     RegionInTransition, RegionInfo, RegionLoad, RegionLocation, RegionLocator, RegionStatus,
-    ReplicationPeer, RequestTarget, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
-    ServerStatus, ServerWork, SnapshotDescription, SnapshotKind, SnapshotOptions, SplitPoints,
-    StoreStatus, Switch, SystemTables, TableDescriptor, TableName, TableState, TimeRange, bytes,
-    descriptor, filter, region_split, row_bound,
+    ReplicationPeer, RequestTarget, Result, RowMutations, RowResult, Scan, ScanMetrics, ScanStep,
+    ScrubStatus, ServerStatus, ServerWork, SnapshotDescription, SnapshotKind, SnapshotOptions,
+    SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor, TableName, TableState,
+    TimeRange, bytes, descriptor, filter, region_split, row_bound,
 };
 pub use options::{Options, open, open_in_memory};
 pub use result_scanner::ResultScanner;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use hblite_model::{CellRef, Result, RowResult, ScanStep};
+use hblite_model::{CellRef, Result, RowResult, ScanMetrics, ScanStep};
 
 use crate::backend::Rows;
 
@@ -31,6 +31,31 @@ impl ResultScanner {
     pub fn next_row(&mut self) -> Result<Option<&RowResult>> {
         let has_row = self.rows.next_row(&mut self.row)?;
         Ok(has_row.then_some(&self.row))
+    }
+
+    /// What the scan has done so far. On a cluster, servers count rows only with
+    /// [`Scan::with_metrics`](crate::Scan::with_metrics).
+    ///
+    /// ```
+    /// use hblite::filter::parse_filter;
+    /// use hblite::{ColumnFamilyDescriptor, Put, Scan, TableDescriptor};
+    ///
+    /// let connection = hblite::open_in_memory()?;
+    /// let family = ColumnFamilyDescriptor::new("f");
+    /// connection.admin().create_table(&TableDescriptor::new("t".parse()?).with_family(family))?;
+    /// let table = connection.table("t")?;
+    /// for row in ["a", "b", "c"] {
+    ///     table.put(&Put::new(row).add("f", "q", "value"))?;
+    /// }
+    /// let filter = parse_filter(b"RowFilter(=, 'binary:b')")?;
+    /// let mut scanner = table.scan(&Scan::new().with_filter(filter))?;
+    /// while scanner.next_row()?.is_some() {}
+    /// let metrics = scanner.metrics();
+    /// assert_eq!((metrics.rows_scanned, metrics.rows_filtered), (3, 2));
+    /// # Ok::<(), hblite::Error>(())
+    /// ```
+    pub fn metrics(&self) -> ScanMetrics {
+        self.rows.metrics()
     }
 
     /// Like [`ResultScanner::next_row`], but searches for a row no longer than `limit` (by the

@@ -7,7 +7,8 @@ use std::time::Duration;
 use hblite_client::{Admin, ResultScanner, Table};
 use hblite_model::{
     Action, ActionResult, CellRef, CheckAndMutate, CheckAndMutateResult, Get, Mutation, Nonce,
-    RegionInfo, Result, RowMutations, RowResult, Scan, ScanStep, TableDescriptor, TableName,
+    RegionInfo, Result, RowMutations, RowResult, Scan, ScanMetrics, ScanStep, TableDescriptor,
+    TableName,
 };
 
 use super::runtime::Runtime;
@@ -149,6 +150,10 @@ impl ScannerBackend for ClusterScanner {
                 return Ok(step);
             }
         }
+    }
+
+    fn metrics(&self) -> ScanMetrics {
+        self.scanner.metrics()
     }
 
     fn for_each_cell(

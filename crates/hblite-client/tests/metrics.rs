@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use hblite_client::{Client, ClientMetrics};
+use hblite_model::filter::parse_filter;
 use hblite_model::{Action, Get, Put, Scan};
 use hblite_server::{FaultAction, FaultRule};
 
@@ -109,4 +110,28 @@ async fn calls_without_an_answer_are_counted() {
     faults.set(lost.methods(["Get"]).table("t").count(1)).unwrap();
     table.get(&get).await.unwrap_err();
     assert_eq!(ends(&client.metrics(), "Get"), [1, 0, 1, 1]);
+}
+
+#[tokio::test]
+async fn a_scan_counts_its_calls_and_what_servers_count() {
+    let cluster = Cluster::start(2);
+    cluster.table("t", &["b", "c"]).await;
+    let table = cluster.client().table("t".parse().unwrap());
+    for row in ["a1", "a2", "b1", "c1"] {
+        table.mutate(&Put::new(row).add("f", "q", "value").into()).await.unwrap();
+    }
+    let filter = parse_filter(b"RowFilter(!=, 'binary:a2')").unwrap();
+    let scan = Scan::new().with_filter(filter);
+    for is_tracked in [true, false] {
+        let mut scanner = table.scan(&scan.clone().with_metrics(is_tracked)).await.unwrap();
+        let mut bytes = 0;
+        while let Some(row) = scanner.next_row().await.unwrap() {
+            bytes += row.size_bytes() as u64;
+        }
+        let metrics = scanner.metrics();
+        assert_eq!((metrics.regions_scanned, metrics.bytes_in_results), (3, bytes));
+        assert!(metrics.rpc_calls >= 3 && metrics.rpc_retries == 0, "{metrics:?}");
+        let of_server = (metrics.rows_scanned, metrics.rows_filtered);
+        assert_eq!(of_server, if is_tracked { (4, 1) } else { (0, 0) });
+    }
 }

@@ -41,7 +41,8 @@ pub use name::{NamespaceDescriptor, TableName};
 pub use ops::{
     Action, ActionResult, Append, CheckAndMutate, CheckAndMutateResult, ColumnSelection, Condition,
     Consistency, Delete, Durability, FromValue, Get, Increment, IntoValue, Mutation, MutationKind,
-    Nonce, Put, Qualifiers, RowMutations, RowPart, RowResult, Scan, ScanStep, TimeRange, row_bound,
+    Nonce, Put, Qualifiers, RowMutations, RowPart, RowResult, Scan, ScanMetrics, ScanStep,
+    TimeRange, row_bound,
 };
 pub use region_info::{META_ENCODED_NAME, RegionInfo};
 pub use text::counted;

@@ -147,3 +147,11 @@ fn csv_is_the_rows_and_nothing_else() {
     assert_eq!(output.text(), expected);
     assert!(errors.text().contains("Created table t") && errors.text().contains("ERROR: Unknown"));
 }
+
+#[test]
+fn the_metrics_of_a_scan_are_an_object() {
+    let script = format!("{ROWS}scan 't', {{METRICS => ['ROWS_SCANNED', 'RPC_CALLS']}}\n");
+    let (output, _, _) = run(Format::Json, false, &script);
+    let metrics = output.objects().into_iter().find(|object| object["kind"] == "metrics");
+    assert_eq!(metrics, Some(json!({ "kind": "metrics", "ROWS_SCANNED": 2, "RPC_CALLS": 0 })));
+}

@@ -9,9 +9,11 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use hblite_model::{Direction, RegionInfo, Result, RowResult, Scan, TableName, row_bound};
+use hblite_model::{
+    Direction, RegionInfo, Result, RowResult, Scan, ScanMetrics, TableName, row_bound,
+};
 use tokio::runtime::Handle;
 
 use super::assemble::Assembler;
@@ -44,6 +46,9 @@ pub(super) struct RegionsScan {
     assembler: Assembler,
     ready: VecDeque<RowResult>,
     retries: Retries,
+    pub(super) metrics: ScanMetrics,
+    /// When the last call was answered.
+    answered: Option<Instant>,
     runtime: Handle,
 }
 
@@ -69,6 +74,8 @@ impl RegionsScan {
             seen: None,
             ready: VecDeque::new(),
             retries,
+            metrics: ScanMetrics::default(),
+            answered: None,
             runtime: Handle::current(),
         };
         // Reports now if the table does not exist or is disabled.
@@ -135,11 +142,18 @@ impl RegionsScan {
         search: Option<Duration>,
     ) -> Result<Option<Vec<u8>>> {
         self.retries.renew();
+        let since = self.answered.map(|answered| answered.elapsed().as_millis());
+        self.metrics.millis_between_nexts += since.and_then(|ms| ms.try_into().ok()).unwrap_or(0);
         loop {
             let error = match self.attempt(border, search).await {
-                Ok((location, fetched)) => return Ok(self.take(&location, fetched)),
+                Ok((location, fetched)) => {
+                    self.count(&fetched);
+                    return Ok(self.take(&location, fetched));
+                }
                 Err(error) => error,
             };
+            self.metrics.rpc_retries += 1;
+            self.metrics.not_serving_region_exceptions += u64::from(error.is_not_serving());
             let is_lost = error.is_scanner_lost();
             let keeps_scanner = error.is_retryable() && !error.clears_location();
             if is_lost || (self.scanner.is_some() && !keeps_scanner) {
@@ -176,7 +190,19 @@ impl RegionsScan {
         let location = Arc::clone(&scanner.location);
         self.seen = scanner.read_point.map(|at| (location.region_name.clone(), at));
         self.scanner = Some(scanner);
+        self.metrics.regions_scanned += 1;
         Ok((location, fetched))
+    }
+
+    fn count(&mut self, fetched: &Fetched) {
+        self.answered = Some(Instant::now());
+        self.metrics.rpc_calls += 1;
+        let bytes = fetched.results.iter().map(|row| row.size_bytes() as u64);
+        self.metrics.bytes_in_results += bytes.sum::<u64>();
+        for pair in fetched.metrics.iter().flat_map(|metrics| &metrics.metrics) {
+            let value = pair.value.and_then(|value| value.try_into().ok());
+            self.metrics.add(pair.name.as_deref().unwrap_or_default(), value.unwrap_or(0));
+        }
     }
 
     /// Opens a scanner on the region where the scan continues, or on a replica of it.
@@ -229,13 +255,14 @@ impl RegionsScan {
         Wanted {
             results: self.scan.caching().unwrap_or(self.shared.settings.scanner_caching),
             rows_left,
+            tracks_metrics: self.scan.tracks_metrics(),
             limit: Limit { server, ..self.retries.limit() },
         }
     }
 
     /// Takes an answer. Returns the position of the search if the answer has no results.
     fn take(&mut self, location: &Location, fetched: Fetched) -> Option<Vec<u8>> {
-        let Fetched { results, has_more, has_more_in_region, cursor } = fetched;
+        let Fetched { results, has_more, has_more_in_region, cursor, metrics: _ } = fetched;
         let is_progress = !results.is_empty() || !has_more_in_region || !has_more;
         let is_empty = results.is_empty();
         let before = self.assembler.place().cloned();

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hblite_model::{Error, Result, RowResult, Scan, ScanStep, TableName};
+use hblite_model::{Error, Result, RowResult, Scan, ScanMetrics, ScanStep, TableName};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
@@ -29,6 +29,8 @@ pub struct ResultScanner {
     prefetch_below_bytes: Option<u64>,
     /// The failure of a fetch in advance, which follows the rows that are ready.
     failure: Option<Error>,
+    /// Up to the last fetch that is over.
+    metrics: ScanMetrics,
     runtime: Handle,
 }
 
@@ -62,6 +64,7 @@ impl ResultScanner {
             ready_bytes: 0,
             prefetch_below_bytes,
             failure: None,
+            metrics: ScanMetrics::default(),
             runtime: Handle::current(),
         };
         scanner.fetch_ahead();
@@ -95,6 +98,11 @@ impl ResultScanner {
         self.step(Some(limit)).await
     }
 
+    /// What the scan has done so far. Servers count rows only with [`Scan::with_metrics`].
+    pub fn metrics(&self) -> ScanMetrics {
+        self.metrics
+    }
+
     /// Extends the lease of the open scanner, for callers that process rows slowly.
     ///
     /// # Errors
@@ -124,6 +132,7 @@ impl ResultScanner {
                 Source::Idle(scan) if scan.has_more() => {
                     let cursor = scan.fetch_more(search).await?;
                     let ready = scan.take_ready();
+                    self.metrics = scan.metrics;
                     self.add(ready);
                     if let (Some(cursor), Some(_), true) = (cursor, search, self.ready.is_empty()) {
                         return Ok(ScanStep::Cursor(cursor));
@@ -165,6 +174,7 @@ impl ResultScanner {
         match (&mut fetching.0).await {
             Ok((mut scan, fetched)) => {
                 let ready = scan.take_ready();
+                self.metrics = scan.metrics;
                 self.source = Source::Idle(scan);
                 self.add(ready);
                 self.failure = fetched.err();

@@ -32,6 +32,8 @@ pub(super) struct Fetched {
     pub(super) has_more_in_region: bool,
     /// The position of the search, if the time limit passed before a row was found.
     pub(super) cursor: Option<Vec<u8>>,
+    /// What the server has counted, if it was asked to.
+    pub(super) metrics: Option<pb::ScanMetrics>,
 }
 
 /// The limits of a call.
@@ -41,6 +43,8 @@ pub(super) struct Wanted {
     pub(super) results: u32,
     /// Number of rows that the scan still needs; `None` for all.
     pub(super) rows_left: Option<u32>,
+    /// Whether the server counts what it does.
+    pub(super) tracks_metrics: bool,
     pub(super) limit: Limit,
 }
 
@@ -145,6 +149,7 @@ fn request(wanted: Wanted) -> pb::ScanRequest {
         limit_of_rows: wanted.rows_left,
         client_handles_partials: Some(true),
         client_handles_heartbeats: Some(true),
+        track_scan_metrics: wanted.tracks_metrics.then_some(true),
         ..pb::ScanRequest::default()
     }
 }
@@ -153,7 +158,7 @@ fn read(
     location: &Location,
     answer: Answer<pb::ScanResponse>,
 ) -> Result<(pb::ScanResponse, Fetched), CallError> {
-    let Answer { message, cells } = answer;
+    let Answer { mut message, cells } = answer;
     let results = convert::rows_from(&message, &cells)
         .map_err(|error| malformed(location, error.message()))?;
     let cursor = message.cursor.as_ref().and_then(|cursor| cursor.row.clone());
@@ -162,6 +167,7 @@ fn read(
         has_more: message.more_results.unwrap_or(true),
         has_more_in_region: message.more_results_in_region.unwrap_or(true),
         cursor: cursor.map(|row| row.to_vec()),
+        metrics: message.scan_metrics.take(),
     };
     Ok((message, fetched))
 }

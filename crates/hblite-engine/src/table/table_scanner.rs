@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use hblite_model::cell::CellBuffer;
 use hblite_model::{
-    CellRef, Direction, Error, Exception, Result, RowPart, RowResult, Scan, ScanStep,
+    CellRef, Direction, Error, Exception, Result, RowPart, RowResult, Scan, ScanMetrics, ScanStep,
 };
 
 use super::TableHandle;
@@ -37,6 +37,8 @@ pub struct TableScanner {
     fetches: Option<Fetches>,
     /// The row of the last part, if it was incomplete.
     open_row: Option<Vec<u8>>,
+    /// What was done in the regions before the current one.
+    metrics: ScanMetrics,
 }
 
 struct Current {
@@ -85,6 +87,7 @@ impl TableScanner {
             rows_left,
             fetches,
             open_row: None,
+            metrics: ScanMetrics::default(),
         };
         // The first region is opened now, so that a missing table is reported immediately.
         scanner.open_next_region()?;
@@ -142,6 +145,19 @@ impl TableScanner {
         }
         row.set_more_cells(has_more);
         Ok(found)
+    }
+
+    /// What the scan has done so far.
+    pub fn metrics(&self) -> ScanMetrics {
+        let mut metrics = self.metrics;
+        if let Some(current) = &self.region {
+            let rows = current.scanner.row_counts();
+            metrics.regions_scanned += 1;
+            metrics.rows_scanned += rows.scanned;
+            metrics.rows_filtered += rows.filtered;
+            metrics.bytes_in_results += current.size_bytes;
+        }
+        metrics
     }
 
     /// The current row of the scan, or the boundary that it is about to cross.
@@ -319,6 +335,7 @@ impl TableScanner {
     }
 
     fn close_region(&mut self) {
+        self.metrics = self.metrics();
         if let Some(current) = self.region.take() {
             let (cells, bytes) = (current.cells_read as usize, current.size_bytes as usize);
             current.region.count_read(&current.scanner, cells, bytes);

@@ -45,6 +45,7 @@ pub struct Scan {
     consistency: Consistency,
     replica_id: Option<u16>,
     async_prefetch: Option<bool>,
+    tracks_metrics: bool,
     is_get: bool,
 }
 
@@ -71,6 +72,7 @@ impl Default for Scan {
             consistency: Consistency::Strong,
             replica_id: None,
             async_prefetch: None,
+            tracks_metrics: false,
             is_get: false,
         }
     }
@@ -294,6 +296,13 @@ impl Scan {
         Self { replica_id: Some(id), ..self }
     }
 
+    /// Whether servers of a cluster count rows and bytes for [`ScanMetrics`](crate::ScanMetrics).
+    /// A directory always counts them.
+    #[must_use]
+    pub fn with_metrics(self, tracks_metrics: bool) -> Self {
+        Self { tracks_metrics, ..self }
+    }
+
     /// Whether the next rows are fetched from a cluster while the caller processes those before
     /// them. The default is the client's setting `hbase.client.scanner.async.prefetch`.
     #[must_use]
@@ -424,6 +433,11 @@ impl Scan {
     /// Whether rows are fetched in advance; `None` to leave it to the client's settings.
     pub fn async_prefetch(&self) -> Option<bool> {
         self.async_prefetch
+    }
+
+    /// Whether servers count what the scan does.
+    pub fn tracks_metrics(&self) -> bool {
+        self.tracks_metrics
     }
 
     /// Whether the scan answers a get.

@@ -1,15 +1,16 @@
-//! Reading and writing rows.
+//! The commands that read and write rows; what reads them is in `rows`.
 
-use hblite::filter::{Filter, ListOperator};
+use hblite::filter::Filter;
 use hblite::{
     Append, Delete, Get, Increment, LATEST_TIMESTAMP, Put, Scan, SplitPoints, Table, bytes,
 };
 
-use super::cell_text::{CellPrinter, counter};
+use super::cell_text::counter;
 use super::columns::Column;
-use super::read::{get_from_arguments, scan_from_hash};
 use super::region::regions_of;
-use super::{Arguments, Command, CommandResult, Context, Failure, MANY, integer, schema, table};
+use super::{
+    Arguments, Command, CommandResult, Context, Failure, MANY, integer, rows, schema, table,
+};
 use crate::format::Format;
 use crate::object::Object;
 use crate::value::{Hash, Value};
@@ -41,7 +42,7 @@ CACHE.
   hbase> count 't1', INTERVAL => 100000
   hbase> count 't1', COLUMNS => ['f1'], STARTROW => 'abc', STOPROW => 'xyz'
   hbase> t.count FILTER => \"PrefixFilter('a')\"",
-        run: count,
+        run: rows::count,
     },
     Command {
         name: "delete",
@@ -96,7 +97,7 @@ cell.
 
   hbase> get 't1', 'r1', 'f1:counter:toLong'
   hbase> get 't1', 'r1', {COLUMN => 'f1', FORMATTER => 'toString'}",
-        run: get,
+        run: rows::get,
     },
     Command {
         name: "get_counter",
@@ -158,7 +159,7 @@ milliseconds with TTL.
         usage: "\
 Reads rows in the order of their keys. Options: STARTROW, STOPROW, ROWPREFIXFILTER, LIMIT, COLUMNS,
 VERSIONS, TIMESTAMP, TIMERANGE, FILTER, REVERSED, RAW, BATCH, CACHE, MAX_RESULT_SIZE,
-ALLOW_PARTIAL_RESULTS, MAXLENGTH and FORMATTER.
+ALLOW_PARTIAL_RESULTS, MAXLENGTH and FORMATTER. ALL_METRICS and METRICS print what the scan did.
 
   hbase> scan 't1'
   hbase> scan 't1', {COLUMNS => ['f1:q1', 'f2'], LIMIT => 10, STARTROW => 'xyz'}
@@ -168,12 +169,13 @@ ALLOW_PARTIAL_RESULTS, MAXLENGTH and FORMATTER.
   hbase> scan 't1', {FILTER => \"PrefixFilter('a') AND QualifierFilter(=, 'binary:x')\"}
   hbase> scan 't1', {RAW => true, VERSIONS => 10}
   hbase> scan 't1', {COLUMNS => 'f1:counter:toLong'}
+  hbase> scan 't1', {METRICS => ['ROWS_SCANNED', 'ROWS_FILTERED']}
   hbase> scan 'hbase:meta', {COLUMNS => 'info:regioninfo'}
   hbase> t.scan LIMIT => 5
 
 The first argument must be the table. Ruby reads a brace directly after 'scan' as the beginning of a
 block. show_filters lists the filters. RAW also shows delete markers.",
-        run: scan,
+        run: rows::scan,
     },
     Command {
         name: "truncate",
@@ -368,104 +370,6 @@ fn delete_prefix(
         Ok(())
     })?;
     Ok(table.delete_all(&deletes)?)
-}
-
-fn get(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
-    let table = table(context, &arguments)?;
-    context.out.header(&["COLUMN", "CELL"])?;
-    let rest = arguments.rest(2);
-    let mut options = match rest.first() {
-        Some(Value::Hash(options)) => options.clone(),
-        _ => Hash::default(),
-    };
-    let is_meta = table.name().is_meta();
-    let printer = CellPrinter::new(
-        &mut options,
-        is_meta,
-        context.out.format(),
-        context.options.utc_offset_seconds,
-    )?;
-    let (get, converters) = get_from_arguments(&arguments.bytes(1), &rest, &options)?;
-    let printer = printer.with_converters(converters);
-    let result = table.get(&get)?;
-    if context.out.format() != Format::Text {
-        printer.print(&result, context.out)?;
-        return Ok(Value::Nil);
-    }
-    for cell in result.cells() {
-        context.check_interrupt()?;
-        context.out.row_of_two(&printer.column(&cell)?, &printer.cell(&cell)?)?;
-    }
-    // As in HBase's shell, an empty answer does not say that it may be stale.
-    let count = u64::from(!result.is_empty());
-    context.out.footer_of_read(count, count > 0 && result.is_stale())?;
-    Ok(Value::Nil)
-}
-
-fn scan(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
-    let table = table(context, &arguments)?;
-    let mut options = arguments.hash(1, "Args")?;
-    context.out.header(&["ROW", "COLUMN+CELL"])?;
-    let is_meta = table.name().is_meta();
-    let printer = CellPrinter::new(
-        &mut options,
-        is_meta,
-        context.out.format(),
-        context.options.utc_offset_seconds,
-    )?;
-    let (scan, converters) = scan_from_hash(&options)?;
-    let printer = printer.with_converters(converters);
-    let mut scanner = table.scan(&scan)?;
-    let mut is_stale = false;
-    let count = context.for_each_row(&mut scanner, |context, row, _| {
-        is_stale |= row.is_stale();
-        if context.out.format() != Format::Text {
-            return printer.print(row, context.out);
-        }
-        let key = printer.row(row.row())?;
-        for cell in row.cells() {
-            context.check_interrupt()?;
-            let column = printer.column(&cell)?;
-            let text = format!("column={column}, {}", printer.cell(&cell)?);
-            context.out.row_of_two(&key, &text)?;
-        }
-        Ok(())
-    })?;
-    context.out.footer_of_read(count, is_stale)?;
-    Ok(Value::Nil)
-}
-
-fn count(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
-    let table = table(context, &arguments)?;
-    let (interval, options) = match arguments.get(1) {
-        // The old syntax: the interval alone.
-        Some(Value::Integer(interval)) => (*interval, Hash::default()),
-        _ => {
-            let options = arguments.hash(1, "Args")?;
-            let interval = options.truthy("INTERVAL");
-            (interval.map_or(Ok(1000), |rows| integer(rows, "INTERVAL"))?, options)
-        }
-    };
-    let interval = u64::try_from(interval)
-        .ok()
-        .filter(|interval| *interval > 0)
-        .ok_or_else(|| Failure::refused("INTERVAL must be positive"))?;
-    let (scan, _) = scan_from_hash(&options)?;
-    let first_cell = Filter::first_key_only();
-    let filter = match scan.filter() {
-        Some(filter) => Filter::list(ListOperator::MustPassAll, vec![filter.clone(), first_cell]),
-        None => first_cell,
-    };
-    let mut scanner = table.scan(&scan.with_filter(filter))?;
-    let count = context.for_each_row(&mut scanner, |context, row, count| {
-        if count % interval == 0 {
-            let row = bytes::to_string_binary(row.row());
-            context.out.row(&format!("Current count: {count}, row: {row}"))?;
-        }
-        Ok(())
-    })?;
-    context.out.footer(count)?;
-    Ok(Value::Integer(count.cast_signed()))
 }
 
 fn get_splits(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {

@@ -33,6 +33,7 @@ mod peers;
 mod placement;
 mod read;
 mod region;
+mod rows;
 mod schema;
 mod snapshot;
 mod switches;

@@ -7,17 +7,10 @@ use super::columns::{Column, Converters, converters, parse_columns};
 use super::{Failure, integer, small_integer};
 use crate::value::{Hash, Value};
 
-/// Keys that request a feature that hblite does not have, and what that is.
-const UNSUPPORTED: [(&str, &str); 3] = [
-    ("AUTHORIZATIONS", "visibility labels are"),
-    ("ALL_METRICS", "scan metrics are"),
-    ("METRICS", "scan metrics are"),
-];
-
-fn refuse_unsupported(options: &Hash) -> Result<(), Failure> {
-    match UNSUPPORTED.iter().find(|(key, _)| options.truthy(key).is_some()) {
-        Some((key, what)) => {
-            Err(Failure::refused(format!("{key}: {what} not supported by hblite")))
+fn refuse_labels(options: &Hash) -> Result<(), Failure> {
+    match options.truthy("AUTHORIZATIONS") {
+        Some(_) => {
+            Err(Failure::refused("AUTHORIZATIONS: visibility labels are not supported by hblite"))
         }
         None => Ok(()),
     }
@@ -75,7 +68,7 @@ fn replicas(options: &Hash) -> Result<(Consistency, Option<u16>), Failure> {
 
 /// A scan and how to print columns that name a converter.
 pub(super) fn scan_from_hash(options: &Hash) -> Result<(Scan, Converters), Failure> {
-    refuse_unsupported(options)?;
+    refuse_labels(options)?;
     check_names(options)?;
     let columns = parse_columns(options.truthy("COLUMNS").or_else(|| options.truthy("COLUMN")))?;
     let (consistency, replica) = replicas(options)?;
@@ -125,6 +118,7 @@ pub(super) fn scan_from_hash(options: &Hash) -> Result<(Scan, Converters), Failu
     scan = scan
         .with_reversed(options.truthy("REVERSED").is_some())
         .with_raw(options.truthy("RAW").is_some())
+        .with_metrics(options.truthy("ALL_METRICS").or(options.truthy("METRICS")).is_some())
         .with_cache_blocks(!matches!(options.get("CACHE_BLOCKS"), Some(Value::Bool(false))))
         .with_partial_results(options.truthy("ALLOW_PARTIAL_RESULTS").is_some());
     Ok((scan, converters(&columns)))
@@ -136,7 +130,7 @@ pub(super) fn get_from_arguments(
     arguments: &[&Value],
     options: &Hash,
 ) -> Result<(Get, Converters), Failure> {
-    refuse_unsupported(options)?;
+    refuse_labels(options)?;
     check_names(options)?;
     let (consistency, replica) = replicas(options)?;
     let get = Get::new(row).with_replicas(consistency, replica);
