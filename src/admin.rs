@@ -6,9 +6,9 @@ use std::sync::Arc;
 use hblite_model::{
     BackupReport, CacheEviction, ClusterServers, ColumnFamilyDescriptor, CompactRequest,
     CompactionState, FlushRequest, MasterReport, MasterWork, MergeKind, NamespaceDescriptor,
-    PeerConfig, PeerWork, RegionInfo, RegionLocation, ReplicationPeer, Result, ScrubStatus,
-    ServerStatus, ServerWork, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor,
-    TableName, TableState,
+    PeerConfig, PeerWork, RegionInfo, RegionLocation, ReplicationPeer, Result, RowCounts,
+    ScrubStatus, ServerStatus, ServerWork, SplitPoints, StoreStatus, Switch, SystemTables,
+    TableDescriptor, TableName, TableState,
 };
 
 use crate::backend::Backend;
@@ -207,6 +207,28 @@ impl Admin {
     /// Regions, requests, memory and files.
     pub fn status(&self) -> Result<StoreStatus> {
         self.backend.status()
+    }
+
+    /// Which rows were requested since an earlier call, whose [`until`](RowCounts::until) is
+    /// `after`; with [`u64::MAX`], nothing yet. Rows are counted from the first call on. `None` for
+    /// a cluster of Apache HBase, which does not count them.
+    ///
+    /// ```
+    /// # use hblite::*;
+    /// # let connection = open_in_memory()?;
+    /// # connection.admin().create_table(&TableDescriptor::new("t".parse()?)
+    /// #     .with_family(ColumnFamilyDescriptor::new("f")))?;
+    /// let admin = connection.admin();
+    /// let start = admin.row_counts(u64::MAX)?.expect("hblite counts rows");
+    /// connection.table("t")?.put(&Put::new("row").add("f", "q", "v"))?;
+    /// let counts = admin.row_counts(start.until)?.expect("hblite counts rows");
+    /// let writes = &counts.regions.iter().find(|region| region.table.qualifier() == "t")
+    ///     .expect("the table had requests").writes;
+    /// assert_eq!(writes.rows, [(b"row".to_vec(), 1)]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn row_counts(&self, after: u64) -> Result<Option<RowCounts>> {
+        self.backend.row_counts(after)
     }
 }
 

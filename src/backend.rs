@@ -30,9 +30,9 @@ use hblite_model::{
     CheckAndMutate, CheckAndMutateResult, ClusterServers, ColumnFamilyDescriptor, CompactRequest,
     CompactionState, Error, Exception, FailSafeSnapshot, FlushRequest, Get, MasterReport,
     MasterWork, MergeKind, Mutation, NamespaceDescriptor, Nonce, PeerConfig, PeerWork, RegionInfo,
-    RegionLocation, ReplicationPeer, Result, RowMutations, RowResult, Scan, ScanMetrics, ScanStep,
-    ScrubStatus, ServerStatus, ServerWork, SplitPoints, StoreStatus, Switch, SystemTables,
-    TableDescriptor, TableName, TableState,
+    RegionLocation, ReplicationPeer, Result, RowCounts, RowMutations, RowResult, Scan, ScanMetrics,
+    ScanStep, ScrubStatus, ServerStatus, ServerWork, SplitPoints, StoreStatus, Switch,
+    SystemTables, TableDescriptor, TableName, TableState,
 };
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
@@ -69,6 +69,7 @@ pub trait Backend: Any + Debug + Send + Sync {
     fn flush(&self, request: &FlushRequest) -> Result<()>;
     fn compact(&self, request: &CompactRequest) -> Result<()>;
     fn status(&self) -> Result<StoreStatus>;
+    fn row_counts(&self, after: u64) -> Result<Option<RowCounts>>;
     fn scrub(&self) -> Result<ScrubStatus>;
 
     fn is_switched_on(&self, switch: Switch) -> Result<bool>;

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 
 use hblite_engine::{
-    CheckProgress, CheckReport, Cleaned, ClientScanners, FileNote, KeySamples, OpenReport,
-    ReplayReport, Timeline,
+    CheckProgress, CheckReport, Cleaned, ClientScanners, FileNote, OpenReport, ReplayReport,
+    Timeline,
 };
 use hblite_env::Env;
 use hblite_model::{BackupReport, ColumnFamilyDescriptor, Result};
@@ -185,24 +185,6 @@ impl Connection {
     /// hblite did not write it.
     pub fn file_notes(&self) -> Vec<FileNote> {
         self.timeline().map(|timeline| timeline.engine().file_notes()).unwrap_or_default()
-    }
-
-    /// A sample of the rows that are read and written, which is off until a rate is set. `None` for
-    /// a store that another process serves.
-    ///
-    /// ```
-    /// # use hblite::*;
-    /// # let connection = open_in_memory()?;
-    /// # connection.admin().create_table(&TableDescriptor::new("t".parse()?)
-    /// #     .with_family(ColumnFamilyDescriptor::new("f")))?;
-    /// let samples = connection.key_samples().expect("the store is in this process");
-    /// samples.set_every(1);
-    /// connection.table("t")?.put(&Put::new("row").add("f", "q", "v"))?;
-    /// assert!(samples.take().iter().any(|sample| *sample.row == *b"row" && sample.is_write));
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn key_samples(&self) -> Option<Arc<KeySamples>> {
-        self.timeline().map(|timeline| timeline.engine().key_samples())
     }
 
     /// Makes the open scanners of a gateway's clients follow the store: a rewind closes them, and

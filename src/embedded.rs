@@ -9,9 +9,9 @@ use hblite_model::{
     BackupReport, BulkLoadOptions, BulkLoadReport, CacheEviction, ClusterServers,
     ColumnFamilyDescriptor, CompactRequest, CompactionKind, CompactionState, Error, Exception,
     FailSafeSnapshot, FlushRequest, MasterReport, MasterWork, MergeKind, NamespaceDescriptor,
-    PeerConfig, PeerWork, RegionInfo, RegionLocation, ReplicationPeer, Result, ScrubStatus,
-    ServerStatus, ServerWork, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor,
-    TableName, TableState,
+    PeerConfig, PeerWork, RegionInfo, RegionLocation, ReplicationPeer, Result, RowCounts,
+    ScrubStatus, ServerStatus, ServerWork, SplitPoints, StoreStatus, Switch, SystemTables,
+    TableDescriptor, TableName, TableState,
 };
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
@@ -122,6 +122,10 @@ impl Backend for Timeline {
 
     fn status(&self) -> Result<StoreStatus> {
         self.engine().status()
+    }
+
+    fn row_counts(&self, after: u64) -> Result<Option<RowCounts>> {
+        self.engine().row_counts(after).map(Some)
     }
 
     fn scrub(&self) -> Result<ScrubStatus> {

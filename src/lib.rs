@@ -78,8 +78,7 @@ pub use connection::{
 pub use hblite_client::{CallMetrics, ClientMetrics, Latencies};
 pub use hblite_engine::{
     CatalogRebuild, CheckProgress, CheckReport, Cleaned, ClientScanners, FileNote, Finding,
-    FindingKind, KeySample, KeySamples, Moved, OpenReport, ReplayReport, Salvaged, StoreId,
-    TornTail, UnclosedLog,
+    FindingKind, Moved, OpenReport, ReplayReport, Salvaged, StoreId, TornTail, UnclosedLog,
 };
 pub use hblite_env::{Clock, ClockMode, Env, ManualClock, SystemClock};
 pub use hblite_model::{
@@ -88,14 +87,15 @@ pub use hblite_model::{
     ClusterServers, ColumnFamilyDescriptor, ColumnSelection, CompactRequest, CompactionKind,
     CompactionState, Compression, Condition, Consistency, DamagedFile, DataBlockEncoding, Delete,
     Direction, Durability, Error, ErrorKind, Exception, FailSafeSnapshot, FileTransfer,
-    FlushRequest, FromValue, Get, HBASE_VERSION, Increment, IntoValue, KeepDeletedCells,
-    LATEST_TIMESTAMP, MasterReport, MasterWork, MergeKind, Mutation, MutationKind,
-    NamespaceDescriptor, Nonce, PeerConfig, PeerTables, PeerWork, Put, Qualifiers,
-    RegionInTransition, RegionInfo, RegionLoad, RegionLocation, RegionLocator, RegionStatus,
-    ReplicationPeer, RequestTarget, Result, RowMutations, RowResult, Scan, ScanMetrics, ScanStep,
-    ScrubStatus, ServerStatus, ServerWork, SnapshotDescription, SnapshotKind, SnapshotOptions,
-    SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor, TableName, TableState,
-    TimeRange, bytes, descriptor, filter, region_split, row_bound,
+    FlushRequest, FromValue, Get, HBASE_VERSION, HEAVY_ROWS_MAX, HeavyRows, Increment, IntoValue,
+    KeepDeletedCells, LATEST_TIMESTAMP, MasterReport, MasterWork, MergeKind, Mutation,
+    MutationKind, NamespaceDescriptor, Nonce, PeerConfig, PeerTables, PeerWork, Put, Qualifiers,
+    ROW_MAX, RegionInTransition, RegionInfo, RegionLoad, RegionLocation, RegionLocator, RegionRows,
+    RegionStatus, ReplicationPeer, RequestTarget, Result, RowCounts, RowMutations, RowResult,
+    SampledRow, Scan, ScanMetrics, ScanStep, ScrubStatus, ServerStatus, ServerWork,
+    SnapshotDescription, SnapshotKind, SnapshotOptions, SplitPoints, StoreStatus, Switch,
+    SystemTables, TableDescriptor, TableName, TableState, TimeRange, bytes, descriptor, filter,
+    region_split, row_bound,
 };
 pub use options::{Options, open, open_in_memory};
 pub use result_scanner::ResultScanner;

@@ -21,9 +21,9 @@ use hblite::{
     CompactionState, Connection, Delete, Error, ErrorKind, Exception, FailSafeSnapshot,
     FlushRequest, Get, Increment, MasterReport, MasterWork, MergeKind, Mutation, MutationKind,
     NamespaceDescriptor, Nonce, PeerConfig, PeerWork, Put, RegionInfo, RegionLocation,
-    ReplicationPeer, Result, RowMutations, RowResult, Scan, ScanStep, ScrubStatus, ServerStatus,
-    ServerWork, SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus, Switch,
-    SystemTables, TableDescriptor, TableName, TableState,
+    ReplicationPeer, Result, RowCounts, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
+    ServerStatus, ServerWork, SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus,
+    Switch, SystemTables, TableDescriptor, TableName, TableState,
 };
 
 /// A call, and its answer.
@@ -155,6 +155,7 @@ impl Backend for Tape {
         flush(request: &FlushRequest) -> ();
         compact(request: &CompactRequest) -> ();
         status() -> StoreStatus;
+        row_counts(after: u64) -> Option<RowCounts>;
         create_namespace(namespace: &NamespaceDescriptor) -> ();
         modify_namespace(namespace: &NamespaceDescriptor) -> ();
         delete_namespace(name: &str) -> ();

@@ -17,7 +17,7 @@ use hblite_model::{
     BackupReport, BulkLoadOptions, BulkLoadReport, CacheEviction, ClusterServers,
     ColumnFamilyDescriptor, CompactRequest, CompactionState, FailSafeSnapshot, FlushRequest,
     MasterReport, MasterWork, MergeKind, NamespaceDescriptor, PeerConfig, PeerWork, RegionInfo,
-    RegionLocation, ReplicationPeer, Result, ScrubStatus, ServerStatus, ServerWork,
+    RegionLocation, ReplicationPeer, Result, RowCounts, ScrubStatus, ServerStatus, ServerWork,
     SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus, Switch, SystemTables,
     TableDescriptor, TableName, TableState,
 };
@@ -226,6 +226,10 @@ impl Backend for Cluster {
 
     fn status(&self) -> Result<StoreStatus> {
         self.runtime.run(self.admin.status())
+    }
+
+    fn row_counts(&self, after: u64) -> Result<Option<RowCounts>> {
+        self.runtime.run(self.admin.row_counts(after))
     }
 
     fn scrub(&self) -> Result<ScrubStatus> {

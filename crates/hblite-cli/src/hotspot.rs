@@ -3,8 +3,8 @@
 mod advise;
 mod own_data;
 mod run;
+mod source;
 mod watch;
-mod watched_keys;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

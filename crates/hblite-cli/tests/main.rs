@@ -11,6 +11,7 @@ mod docs_keys;
 mod fault;
 mod file_systems;
 mod hfile;
+mod hot_rows;
 mod hotspot;
 mod import_export;
 mod interrupt;

@@ -302,7 +302,7 @@ mod tests {
     fn history(windows: &[Window<'_>]) -> History {
         let mut history = History::default();
         let mut totals: HashMap<String, u64> = HashMap::new();
-        history.note(0, &[], None, vec![]);
+        history.note(0, &[], None, None);
         for (number, (writes, keys)) in (1..).zip(windows) {
             let status = |(region, writes): &(&Arc<RegionInfo>, u64)| {
                 let total = totals.entry(region.encoded_name().to_owned()).or_default();
@@ -327,7 +327,9 @@ mod tests {
                 row: key.as_bytes().into(),
                 is_write: true,
             });
-            history.note(number * 5_000, &statuses, None, keys.collect());
+            history.note(number * 5_000, &statuses, None, None);
+            let start_ms = (number - 1) * 5_000;
+            history.add_keys(start_ms, keys.collect(), &hblite::RowCounts::default());
         }
         history
     }

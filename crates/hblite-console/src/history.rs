@@ -2,18 +2,21 @@
 //!
 //! Bounded: at most [`WINDOWS_MAX`] windows, with at most [`LOADS_MAX`] loads in all; the oldest
 //! windows are dropped first. A window has only regions that had requests, and at most [`KEYS_MAX`]
-//! sampled keys.
+//! sampled keys. The last [`ROWS_WINDOWS`] windows also have what was counted of rows.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use hblite::{RegionInfo, RegionLoad, RegionStatus};
+use hblite::{RegionInfo, RegionLoad, RegionStatus, RowCounts, SampledRow};
+use hblite_hotspot::findings::thinned;
 
 /// Windows that are kept: an hour of five seconds each.
 pub(crate) const WINDOWS_MAX: usize = 720;
 /// Loads that are kept in all windows combined.
 pub(crate) const LOADS_MAX: usize = 400_000;
 
+/// Windows with what was counted of rows.
+const ROWS_WINDOWS: usize = 12;
 /// Sampled keys of a window.
 pub(crate) const KEYS_MAX: usize = 200;
 
@@ -68,6 +71,8 @@ pub(crate) struct Window {
     pub(crate) loads: Vec<(Arc<RegionInfo>, Load)>,
     /// A sample of the rows of these requests.
     pub(crate) keys: Vec<KeyInWindow>,
+    /// What is known of the rows of these requests, if the window is one of the last.
+    pub(crate) rows: Option<RowCounts>,
     /// Calls that a server answered, if there is one.
     pub(crate) calls: Option<u64>,
 }
@@ -108,6 +113,8 @@ pub(crate) struct History {
     /// When the counters were last read; `None` before the first time.
     read_at_ms: Option<i64>,
     round: u64,
+    /// Whether rows were counted, not sampled.
+    is_counted: bool,
 }
 
 impl Default for History {
@@ -127,6 +134,7 @@ impl History {
             last_calls: None,
             read_at_ms: None,
             round: 0,
+            is_counted: false,
         }
     }
 
@@ -137,7 +145,7 @@ impl History {
         now_ms: i64,
         regions: &[RegionStatus],
         calls: Option<u64>,
-        keys: Vec<KeyInWindow>,
+        rows: Option<RowCounts>,
     ) {
         self.round += 1;
         let is_first = self.read_at_ms.is_none();
@@ -178,19 +186,55 @@ impl History {
             && now_ms > start_ms
         {
             self.loads += loads.len();
-            let step = keys.len().div_ceil(KEYS_MAX).max(1);
-            let keys = keys.into_iter().step_by(step).collect();
+            self.is_counted = rows.is_some();
+            let keys = rows.as_ref().map(|rows| self.keys_of(rows, &loads)).unwrap_or_default();
             let (end_ms, calls) = (now_ms, new_calls);
-            self.windows.push_back(Window { start_ms, end_ms, loads, keys, calls });
+            self.windows.push_back(Window { start_ms, end_ms, loads, keys, rows, calls });
+            if let Some(old) = self.windows.len().checked_sub(ROWS_WINDOWS + 1) {
+                self.windows[old].rows = None;
+            }
         }
         self.forget();
     }
 
-    /// Adds keys to the window that began at this time, if it is still kept.
-    pub(crate) fn add_keys(&mut self, start_ms: i64, keys: Vec<KeyInWindow>) {
+    /// Sampled keys, of each region in proportion to its load.
+    fn keys_of(&self, rows: &RowCounts, loads: &[(Arc<RegionInfo>, Load)]) -> Vec<KeyInWindow> {
+        let loads: HashMap<&str, (&Arc<RegionInfo>, &Load)> =
+            loads.iter().map(|(region, load)| (region.encoded_name(), (region, load))).collect();
+        let places: Vec<Option<&(&Arc<RegionInfo>, &Load)>> =
+            rows.regions.iter().map(|region| loads.get(region.region.as_str())).collect();
+        let mut counts = vec![[0_u64; 2]; places.len()];
+        for one in &rows.sample {
+            if let Some(count) = counts.get_mut(one.region as usize) {
+                count[usize::from(one.is_write)] += 1;
+            }
+        }
+        let place = |region: u32| places.get(region as usize).copied().flatten();
+        let weight = |one: &SampledRow| {
+            let Some((_, load)) = place(one.region) else { return 0.0 };
+            let requests = if one.is_write { load.writes } else { load.reads };
+            requests as f64 / counts[one.region as usize][usize::from(one.is_write)] as f64
+        };
+        let weights: Vec<f64> = rows.sample.iter().map(weight).collect();
+        let key = |at: usize| {
+            let one = &rows.sample[at];
+            let region = Arc::clone(place(one.region)?.0);
+            Some(KeyInWindow { region, row: one.row.clone().into(), is_write: one.is_write })
+        };
+        thinned(&weights, KEYS_MAX).filter_map(key).take(KEYS_MAX).collect()
+    }
+
+    /// Whether rows were counted, not sampled.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.is_counted
+    }
+
+    /// Adds sampled keys and rows to the window that began at this time, if it is still kept.
+    pub(crate) fn add_keys(&mut self, start_ms: i64, keys: Vec<KeyInWindow>, rows: &RowCounts) {
         if let Some(window) = self.windows.iter_mut().rfind(|window| window.start_ms == start_ms) {
             window.keys.extend(keys);
             window.keys.truncate(KEYS_MAX);
+            window.rows.get_or_insert_default().add(rows);
         }
     }
 
@@ -209,11 +253,6 @@ impl History {
             let gone = self.windows.pop_front();
             self.loads -= gone.map_or(0, |window| window.loads.len());
         }
-    }
-
-    /// The region with this encoded name, if its counters were read.
-    pub(crate) fn region(&self, encoded_name: &str) -> Option<Arc<RegionInfo>> {
-        self.last.get(encoded_name).map(|last| Arc::clone(&last.info))
     }
 
     /// The windows, the oldest first.
@@ -259,12 +298,12 @@ mod tests {
     #[test]
     fn windows_have_what_counters_grew() {
         let mut history = History::default();
-        history.note(1_000, &[status("a", 100)], Some(7), vec![]);
+        history.note(1_000, &[status("a", 100)], Some(7), None);
         assert_eq!(history.windows().len(), 0, "earlier counts are not a window");
-        history.note(6_000, &[status("a", 160), status("b", 5)], Some(9), vec![]);
-        history.note(11_000, &[status("a", 160), status("b", 5)], Some(9), vec![]);
+        history.note(6_000, &[status("a", 160), status("b", 5)], Some(9), None);
+        history.note(11_000, &[status("a", 160), status("b", 5)], Some(9), None);
         // The region was opened again.
-        history.note(16_000, &[status("a", 20)], None, vec![]);
+        history.note(16_000, &[status("a", 20)], None, None);
         let writes: Vec<u64> = history.windows().map(|window| window.total().writes).collect();
         assert_eq!(writes, [65, 0, 20]);
         let calls: Vec<Option<u64>> = history.windows().map(|window| window.calls).collect();
@@ -284,12 +323,12 @@ mod tests {
             RegionStatus { load, ..status }
         };
         let mut history = History::default();
-        history.note(1_000, &[of(7)], None, vec![]);
+        history.note(1_000, &[of(7)], None, None);
         history.leave_out(&of(0).region, 52);
         // The region's server has not reported them yet.
-        history.note(6_000, &[of(7)], None, vec![]);
-        history.note(11_000, &[of(57)], None, vec![]);
-        history.note(16_000, &[of(60)], None, vec![]);
+        history.note(6_000, &[of(7)], None, None);
+        history.note(11_000, &[of(57)], None, None);
+        history.note(16_000, &[of(60)], None, None);
         let reads: Vec<u64> = history.windows().map(|window| window.total().reads).collect();
         assert_eq!(reads, [0, 0, 3]);
         assert!(history.windows().nth(1).unwrap().loads.is_empty());
@@ -299,13 +338,13 @@ mod tests {
     fn the_oldest_windows_are_forgotten() {
         let mut history = History::with_limits(20, 1_000);
         for round in 0..50 {
-            history.note(round as i64 * 5_000, &[status("a", round)], None, vec![]);
+            history.note(round as i64 * 5_000, &[status("a", round)], None, None);
         }
         assert_eq!((history.windows().len(), history.loads), (20, 20));
         let names: Vec<String> = (0..100).map(|number| format!("t{number}")).collect();
         for round in 1..30 {
             let regions: Vec<_> = names.iter().map(|name| status(name, round)).collect();
-            history.note(1_000_000 + round as i64 * 5_000, &regions, None, vec![]);
+            history.note(1_000_000 + round as i64 * 5_000, &regions, None, None);
         }
         assert_eq!((history.windows().len(), history.loads), (10, 1_000));
     }

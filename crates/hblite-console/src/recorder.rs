@@ -5,22 +5,17 @@
 //! the sample.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use crate::history::{History, KEYS_MAX, KeyInWindow};
+use crate::history::History;
 use crate::source::{Source, Target};
 use crate::written_keys::{self, Pace, Pick};
 
 /// How often counters are read.
 pub(crate) const PERIOD: Duration = Duration::from_secs(5);
-
-/// Requests per sampled key: the initial number, and the maximum.
-const EVERY_FIRST: u32 = 32;
-const EVERY_MAX: u32 = 1 << 16;
 
 /// Records the history of a source until it is dropped.
 #[derive(Debug)]
@@ -33,8 +28,6 @@ pub(crate) struct Recorder {
 struct Shared {
     source: Arc<Source>,
     history: Mutex<History>,
-    /// Requests per sampled key; adapts to the load.
-    every: AtomicU32,
     /// Of the sample of a cluster's keys.
     pace: Mutex<Pace>,
     /// Whether the thread should end.
@@ -46,12 +39,8 @@ impl Recorder {
     /// Begins with the counters as they are now.
     pub(crate) fn start(source: Arc<Source>, period: Duration) -> hblite::Result<Self> {
         let (is_over, end) = (Mutex::new(false), Condvar::new());
-        let every = AtomicU32::new(EVERY_FIRST);
         let (history, pace) = (Mutex::default(), Mutex::default());
-        let shared = Arc::new(Shared { source, history, every, pace, is_over, end });
-        if let Some(samples) = shared.source.connection.key_samples() {
-            samples.set_every(EVERY_FIRST);
-        }
+        let shared = Arc::new(Shared { source, history, pace, is_over, end });
         shared.note();
         let recording = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
@@ -81,9 +70,6 @@ impl Drop for Recorder {
             // A panic in it was reported on standard error.
             let _ = thread.join();
         }
-        if let Some(samples) = self.shared.source.connection.key_samples() {
-            samples.set_every(0);
-        }
     }
 }
 
@@ -112,14 +98,14 @@ impl Shared {
             _ => None,
         };
         self.source.locate(&status.regions);
-        let mut history = self.history.lock();
-        let keys = self.sampled_keys(&history);
-        history.note(now_ms, &status.regions, calls, keys);
+        let rows = self.source.row_counts();
+        self.history.lock().note(now_ms, &status.regions, calls, rows);
     }
 
-    /// Samples the keys of the last window in another thread, if the source is a cluster.
+    /// Samples the keys of the last window in another thread, if the source does not count
+    /// rows.
     fn sample_written_keys(self: &Arc<Self>) {
-        if !matches!(self.source.target, Target::Cluster(_)) {
+        if self.source.counts_rows() {
             return;
         }
         let Some(round) = self.pace.lock().begin() else { return };
@@ -146,34 +132,14 @@ impl Shared {
     fn read_written_keys(&self, times_ms: (i64, i64), picks: &[Pick]) {
         for pick in picks {
             // A region in transition is left out.
-            if let Ok((keys, reads)) = written_keys::read(&self.source.connection, pick, times_ms) {
+            if let Ok(read) = written_keys::read(&self.source.connection, pick, times_ms) {
                 let mut history = self.history.lock();
-                history.add_keys(times_ms.0, keys);
-                history.leave_out(pick.region(), reads);
+                history.add_keys(times_ms.0, read.keys, &read.rows);
+                history.leave_out(pick.region(), read.reads);
             }
             if *self.is_over.lock() {
                 return;
             }
         }
-    }
-
-    /// Takes the sample, and changes its rate if it has too many keys or too few.
-    fn sampled_keys(&self, history: &History) -> Vec<KeyInWindow> {
-        let Some(samples) = self.source.connection.key_samples() else { return Vec::new() };
-        let taken = samples.take();
-        let every = self.every.load(Ordering::Relaxed);
-        let next = match taken.len() {
-            count if count > 8 * KEYS_MAX => (every * 2).min(EVERY_MAX),
-            count if count < 2 * KEYS_MAX => (every / 2).max(1),
-            _ => every,
-        };
-        self.every.store(next, Ordering::Relaxed);
-        samples.set_every(next);
-        // Requests for a region that was opened in this window are known in the next one.
-        let keys = taken.into_iter().filter_map(|sample| {
-            let region = history.region(&sample.region)?;
-            Some(KeyInWindow { region, row: sample.row, is_write: sample.is_write })
-        });
-        keys.collect()
     }
 }

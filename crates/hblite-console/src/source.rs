@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use hblite::{Connection, RegionInfo, RegionStatus, Result, StoreStatus};
+use hblite::{Connection, RegionInfo, RegionStatus, Result, RowCounts, StoreStatus};
 use hblite_server::ServerView;
 use parking_lot::Mutex;
 
@@ -29,6 +29,8 @@ pub(crate) struct Source {
     pub(crate) connection: Connection,
     pub(crate) target: Target,
     located: Mutex<Located>,
+    /// Where the next counts of rows begin; `None` if the source does not count them.
+    rows_after: Mutex<Option<u64>>,
 }
 
 /// Where the regions of a cluster are.
@@ -49,7 +51,8 @@ pub(crate) struct ServerName {
 
 impl Source {
     pub(crate) fn new(connection: Connection, target: Target) -> Self {
-        Self { connection, target, located: Mutex::default() }
+        let (located, rows_after) = (Mutex::default(), Mutex::new(Some(u64::MAX)));
+        Self { connection, target, located, rows_after }
     }
 
     /// The kind of the source, for the page.
@@ -81,13 +84,23 @@ impl Source {
         self.connection.admin().status()
     }
 
-    /// Of which requests keys are sampled, for the page.
+    /// Of which requests rows are known, for the page.
     pub(crate) fn sampled(&self) -> &'static str {
-        match (&self.target, self.connection.key_samples()) {
-            (Target::Cluster(_), _) => "writes",
-            (_, Some(_)) => "requests",
-            (_, None) => "none",
-        }
+        if self.counts_rows() { "requests" } else { "writes" }
+    }
+
+    /// Whether the source counts rows, as hblite does and HBase does not.
+    pub(crate) fn counts_rows(&self) -> bool {
+        self.rows_after.lock().is_some()
+    }
+
+    /// The rows of the requests since the last call; none at the first one.
+    pub(crate) fn row_counts(&self) -> Option<RowCounts> {
+        let mut after = self.rows_after.lock();
+        // If the call fails, the next one gets the counts of both times.
+        let counts = self.connection.admin().row_counts((*after)?).ok()?;
+        *after = counts.as_ref().map(|counts| counts.until);
+        counts
     }
 
     /// The servers.

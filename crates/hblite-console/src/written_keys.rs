@@ -14,8 +14,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hblite::{Connection, RegionInfo};
-use hblite_hotspot::watch::{Watched, written_rows};
+use hblite::{Connection, ROW_MAX, RegionInfo, RowCounts};
+use hblite_hotspot::watch::{Watched, counts_of, written_rows};
 
 use crate::history::{KEYS_MAX, KeyInWindow, Load};
 
@@ -29,8 +29,6 @@ const WRITES_OF_KEY: usize = 4;
 const PAUSE_FACTOR: u32 = 20;
 /// A fetch of a scan that finds no row counts as one read: up to the first and the last.
 const FETCHES_WITHOUT_ROWS: u64 = 2;
-/// Bytes of a row that are kept, as for the sample that a store takes.
-const ROW_MAX: usize = 64;
 /// The fractional part of the golden ratio: its multiples are spread evenly.
 const GOLDEN: f64 = 0.618_033_988_749_895;
 
@@ -98,8 +96,18 @@ pub(crate) fn picks(loads: &[(Arc<RegionInfo>, Load)], round: u32) -> Vec<Pick> 
     picked
 }
 
-/// Reads keys of a picked region that were written between these times, in milliseconds; and how
-/// many reads the region's server counts for it.
+/// What was read of a picked region.
+#[derive(Debug)]
+pub(crate) struct WrittenKeys {
+    /// Keys for the sample.
+    pub(crate) keys: Vec<KeyInWindow>,
+    /// The rows of all writes that were found.
+    pub(crate) rows: RowCounts,
+    /// The reads that the region's server counts for it.
+    pub(crate) reads: u64,
+}
+
+/// Reads keys of a picked region that were written between these times, in milliseconds.
 ///
 /// # Errors
 /// Those of the cluster.
@@ -107,7 +115,7 @@ pub(crate) fn read(
     connection: &Connection,
     pick: &Pick,
     (start_ms, end_ms): (i64, i64),
-) -> hblite::Result<(Vec<KeyInWindow>, u64)> {
+) -> hblite::Result<WrittenKeys> {
     let keys_max = pick.times * KEYS_OF_PICK;
     let writes_max = keys_max * WRITES_OF_KEY;
     // The first part of the window: even if the server's clock is a little behind, it is over.
@@ -115,9 +123,11 @@ pub(crate) fn read(
     let length_ms = ((end_ms - start_ms) as f64 * part).ceil() as i64;
     let watched = Watched {
         table: pick.region.table().to_string(),
+        region: pick.region.encoded_name().to_owned(),
         start: pick.region.start_key().to_vec(),
         end: pick.region.end_key().to_vec(),
         times_ms: (start_ms, start_ms + length_ms.max(1)),
+        writes: (pick.writes as f64 * part).round() as u64,
         regions: 1,
     };
     let rows = written_rows(connection, &watched, 2 * writes_max)?;
@@ -132,7 +142,8 @@ pub(crate) fn read(
         is_write: true,
     };
     let reads = rows.len() as u64 + FETCHES_WITHOUT_ROWS;
-    Ok((selected(&order, keys_max).map(key).collect(), reads))
+    let counts = counts_of(pick.region.table().clone(), &watched.region, &rows, 0);
+    Ok(WrittenKeys { keys: selected(&order, keys_max).map(key).collect(), rows: counts, reads })
 }
 
 /// At most `count` of the items, one of each of `count` equal parts. Where in its part it is
@@ -204,12 +215,12 @@ mod tests {
         let rows = |keys: &[KeyInWindow]| -> Vec<String> {
             keys.iter().map(|key| String::from_utf8(key.row.to_vec()).unwrap()).collect()
         };
-        let keys = rows(&read(&connection, &of(10, 1), (1_000, 1_010)).unwrap().0);
+        let keys = rows(&read(&connection, &of(10, 1), (1_000, 1_010)).unwrap().keys);
         assert_eq!(keys.len(), 10, "{keys:?}");
         assert_eq!(keys.iter().filter(|row| *row == "hot").count(), 5, "{keys:?}");
         assert!(keys.contains(&"row01001".to_owned()) && keys.contains(&"row01009".to_owned()));
         // 200 of the 5,000 writes are read, and 50 of those are the sample.
-        let keys = rows(&read(&connection, &of(5_000, 1), (1_000, 6_000)).unwrap().0);
+        let keys = rows(&read(&connection, &of(5_000, 1), (1_000, 6_000)).unwrap().keys);
         assert_eq!(keys.len(), KEYS_OF_PICK, "{keys:?}");
         assert!(keys.iter().all(|row| row == "hot" || row.as_str() < "row01200"), "{keys:?}");
     }

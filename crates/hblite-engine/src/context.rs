@@ -12,11 +12,11 @@ use hblite_model::{Error, Exception, RegionInfo, Result};
 
 use crate::chore_queue::ChoreSender;
 use crate::given_times::WriteClock;
-use crate::key_samples::KeySamples;
 use crate::layout::{Layout, Reserve, Retired};
 use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
 use crate::options::EngineOptions;
+use crate::row_counts::RowCounting;
 use crate::signal::Signal;
 use crate::switches::Switches;
 use crate::wal::{ReplayOptions, Wal};
@@ -36,7 +36,7 @@ pub(crate) struct EngineContext {
     pub(crate) chores: ChoreSender,
     pub(crate) nonces: Nonces,
     pub(crate) switches: Switches,
-    pub(crate) key_samples: Arc<KeySamples>,
+    pub(crate) row_counting: RowCounting,
     pub(crate) memory: CachePadded<MemoryUse>,
     /// Notified when regions come into service, or when no more will.
     pub(crate) region_changes: Signal,

@@ -24,7 +24,8 @@ use hblite_env::sync::Mutex;
 use hblite_env::{Env, FileLock};
 use hblite_hfile::BlockCache;
 use hblite_model::{
-    CompactRequest, FlushRequest, META_ENCODED_NAME, RequestTarget, Result, StoreStatus, Switch,
+    CompactRequest, FlushRequest, META_ENCODED_NAME, RequestTarget, Result, RowCounts, StoreStatus,
+    Switch,
 };
 
 use self::look::Found;
@@ -35,12 +36,12 @@ use crate::chore::{Chores, release_log};
 use crate::chore_queue::{ChoreReceiver, chore_channel};
 use crate::context::{EngineContext, FileNote, MemoryUse};
 use crate::files::sync_dir;
-use crate::key_samples::KeySamples;
 use crate::layout::{Layout, Reserve, StoreId};
 use crate::memstore::ChunkPool;
 use crate::nonces::Nonces;
 use crate::options::EngineOptions;
 use crate::region::{Region, Replay};
+use crate::row_counts::RowCounting;
 use crate::signal::Signal;
 use crate::store::CompactionTrigger;
 use crate::switches::Switches;
@@ -144,7 +145,7 @@ impl Engine {
             chores: sender,
             nonces: Nonces::default(),
             switches: Switches::default(),
-            key_samples: Arc::default(),
+            row_counting: RowCounting::default(),
             memory: MemoryUse::default().into(),
             region_changes: Signal::default(),
             chunks: Arc::new(ChunkPool::new(options.memstore_flush_size_bytes)),
@@ -361,9 +362,15 @@ impl Engine {
         self.context.layout.store_id()
     }
 
-    /// A sample of the rows that are read and written.
-    pub fn key_samples(&self) -> Arc<KeySamples> {
-        Arc::clone(&self.context.key_samples)
+    /// Which rows were requested since an earlier call, whose `until` is `after`; with
+    /// [`u64::MAX`], nothing yet. Rows are counted from the first call on.
+    ///
+    /// # Errors
+    /// None at present.
+    pub fn row_counts(&self, after: u64) -> Result<RowCounts> {
+        let regions = self.catalog.all_regions();
+        let regions = regions.iter().map(|region| (region.info(), region.row_counts()));
+        Ok(self.context.row_counting.after(after, regions))
     }
 
     /// Regions, requests, memory and files.

@@ -4,6 +4,7 @@
 //! - [`condition`]: conditions over named figures, for tests in a build
 //! - [`data`]: records from files
 //! - [`figures`]: how evenly loads are spread, per time window and in total
+//! - [`findings`]: what is hot in a running table
 //! - [`generate`]: which entity each request is about, and when it arrives
 //! - [`report`]: a page, pictures and tables of results
 //! - [`result`]: the result of a run, as a file
@@ -18,6 +19,7 @@ pub mod advise;
 pub mod condition;
 pub mod data;
 pub mod figures;
+pub mod findings;
 pub mod generate;
 mod mix;
 pub mod report;

@@ -25,10 +25,11 @@ mod text;
 pub use admin::{
     BackupReport, BulkLoadOptions, BulkLoadReport, CacheEviction, ClusterServers, CompactRequest,
     CompactionKind, CompactionState, DamagedFile, FailSafeSnapshot, FileTransfer, FlushRequest,
-    HBASE_VERSION, MasterReport, MasterWork, MergeKind, PeerConfig, PeerTables, PeerWork,
-    RegionInTransition, RegionLoad, RegionLocation, RegionLocator, RegionStatus, ReplicationPeer,
-    RequestTarget, ScrubStatus, ServerStatus, ServerWork, SnapshotDescription, SnapshotKind,
-    SnapshotOptions, SplitPoints, StoreStatus, Switch, SystemTables, TableState,
+    HBASE_VERSION, HEAVY_ROWS_MAX, HeavyRows, MasterReport, MasterWork, MergeKind, PeerConfig,
+    PeerTables, PeerWork, ROW_MAX, RegionInTransition, RegionLoad, RegionLocation, RegionLocator,
+    RegionRows, RegionStatus, ReplicationPeer, RequestTarget, RowCounts, SampledRow, ScrubStatus,
+    ServerStatus, ServerWork, SnapshotDescription, SnapshotKind, SnapshotOptions, SplitPoints,
+    StoreStatus, Switch, SystemTables, TableState,
 };
 pub use cell::{Cell, CellBuffer, CellComparator, CellRef, CellType, LATEST_TIMESTAMP};
 pub use descriptor::{

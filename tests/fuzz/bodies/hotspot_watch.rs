@@ -19,7 +19,7 @@ pub(crate) fn run(bytes: &[u8]) -> usize {
     for table in tables(&readings) {
         for servers in [1, 3] {
             if let Ok(result) = watched(&readings, &table, servers) {
-                let _ = verdict(&readings, &result);
+                let _ = verdict(&readings, &result, None);
             }
         }
     }

@@ -7,14 +7,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use hblite::{Clock as _, Connection};
+use hblite::Connection;
+use hblite::bytes::from_string_binary;
 use hblite_hotspot::advise::Expected;
 use hblite_hotspot::report::{greatest, terminal_heat_map};
 use hblite_hotspot::result::{self, Metric, RunResult};
-use hblite_hotspot::watch::{Reading, Verdict, hot_keys, tables, verdict, watched};
-use serde_json::Value;
+use hblite_hotspot::watch::{Reading, Verdict, changes, tables, verdict, watched, written};
 
-use super::watched_keys::{DOCUMENT_MAX, document, sampled};
+use super::source::{DOCUMENT_MAX, Source};
 use super::{FailIf, judge};
 use crate::output::{FAILURE, fail, print, tell};
 use crate::terminal::width;
@@ -92,9 +92,9 @@ Sources:
   FILE                                 a recording: --record writes one. A line may also be
                                        {\"time_ms\": ..., \"documents\": [...]} with answers of
                                        the URLs above
-Keys: with hbase://, the cells written in the hot region meanwhile are searched for; hblite serve
-samples keys. JMX and REST have none, and JMX has only the encoded names of regions. For known keys,
-the adviser of 'hblite hotspot advise' proposes others.";
+Keys: hblite serve counts the rows of requests. On Apache HBase, hbase:// searches the hot region
+for the cells that were written meanwhile. JMX and REST have no keys, and JMX has only the encoded
+names of regions. For known keys, the adviser of 'hblite hotspot advise' proposes others.";
 
 pub(crate) fn run(arguments: &WatchArguments) -> ExitCode {
     match watch(arguments) {
@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: &WatchArguments) -> ExitCode {
 }
 
 fn watch(arguments: &WatchArguments) -> Result<Vec<RunResult>, String> {
-    let known = known(arguments)?;
+    let expected = expected(arguments)?;
     let (first, others) = arguments.sources.split_first().ok_or("a source is missing")?;
     let is_url = first.contains("://");
     if !others.is_empty() && !arguments.sources.iter().all(|source| source.starts_with("http://")) {
@@ -133,28 +133,23 @@ fn watch(arguments: &WatchArguments) -> Result<Vec<RunResult>, String> {
     let servers = if is_url { arguments.sources.len() } else { 1 };
     let results = names.iter().map(|name| watched(&readings, name, servers));
     let results: Vec<RunResult> = results.collect::<Result<_, _>>()?;
-    show(arguments, &known, cluster.as_ref(), &readings, &results)?;
+    show(arguments, &expected, cluster.as_ref(), &readings, &results)?;
     Ok(results)
 }
 
 /// The known design of the keys, and the known queries.
-struct Known {
-    queries: Option<String>,
-    expected: Expected,
-}
-
-fn known(arguments: &WatchArguments) -> Result<Known, String> {
+fn expected(arguments: &WatchArguments) -> Result<Expected, String> {
     let read = |path: &PathBuf| {
         std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
     };
     let queries = arguments.queries.as_ref().map(read).transpose()?;
     let expected = Expected::parse(arguments.key.as_deref(), queries.as_deref());
-    Ok(Known { expected: expected.map_err(|error| error.to_string())?, queries })
+    expected.map_err(|error| error.to_string())
 }
 
 fn show(
     arguments: &WatchArguments,
-    known: &Known,
+    expected: &Expected,
     cluster: Option<&Connection>,
     readings: &[Reading],
     results: &[RunResult],
@@ -165,9 +160,7 @@ fn show(
         let columns = width().unwrap_or(100);
         let colours = super::run::colours();
         print(&terminal_heat_map(result, (metric, max), columns, 16, colours));
-        let verdict = verdict(readings, result);
-        let keys = keys(arguments, known, cluster, &result.design, &verdict);
-        for line in verdict.lines.iter().chain(&keys) {
+        for line in lines(expected, cluster, readings, result) {
             print(&format!("  {line}\n"));
         }
         print("\n");
@@ -184,29 +177,49 @@ fn show(
     Ok(())
 }
 
-/// Which keys are hot, from the source that can tell.
-fn keys(
-    arguments: &WatchArguments,
-    known: &Known,
+/// What is hot in a table, and which other keys would help.
+fn lines(
+    expected: &Expected,
     cluster: Option<&Connection>,
-    table: &str,
-    verdict: &Verdict,
+    readings: &[Reading],
+    result: &RunResult,
 ) -> Vec<String> {
-    let url = &arguments.sources[0];
-    let found = match (cluster, &verdict.hot) {
-        (Some(cluster), Some(hot)) => {
-            hot_keys(cluster, hot, &known.expected).map_err(|error| error.message().to_owned())
-        }
-        (None, Some(hot)) if url.starts_with("http://") && url.ends_with("/status") => {
-            let design = arguments.key.as_deref().map(|key| ("design", key));
-            let queries = known.queries.as_deref().map(|queries| ("queries", queries));
-            sampled(url, hot, &design.into_iter().chain(queries).collect::<Vec<_>>())
-        }
-        (None, Some(_)) => Ok(vec![NO_KEYS.to_owned()]),
-        (None, None) if !verdict.has_keys => Ok(vec![NO_KEYS.to_owned()]),
-        (_, None) => Ok(Vec::new()),
+    let counted = verdict(readings, result, None);
+    let is_counted = readings.iter().any(|reading| reading.rows.is_some());
+    let Some(hot) = counted.hot.clone() else {
+        let note = (!counted.has_keys).then(|| NO_KEYS.to_owned());
+        return counted.lines.into_iter().chain(note).collect();
     };
-    found.unwrap_or_else(|reason| vec![format!("The keys of {table} are not known: {reason}")])
+    let (known, method) = match cluster.filter(|_| !is_counted).map(|one| written(one, &hot)) {
+        _ if is_counted => (counted, None),
+        None => {
+            let note = NO_KEYS.to_owned();
+            return counted.lines.into_iter().chain([note]).collect();
+        }
+        Some(Ok(found)) => (verdict(readings, result, Some(&found.rows)), Some(found.method)),
+        Some(Err(error)) => {
+            let reason = format!("The keys of {} are not known: {error}", hot.table);
+            return counted.lines.into_iter().chain([reason]).collect();
+        }
+    };
+    let Verdict { mut lines, written, .. } = known;
+    lines.extend(method);
+    // Only the rows of the hot region are known if they were not counted.
+    let is_within = |key: &[u8]| *key > *hot.start && (hot.end.is_empty() || *key < *hot.end);
+    let starts: Vec<Vec<u8>> = starts(readings, &hot.table);
+    let is_new = |key: &[u8]| match is_counted {
+        true => !starts.iter().any(|start| *start == key),
+        false => is_within(key),
+    };
+    lines.extend(changes(&written, &hot, expected, is_new));
+    lines
+}
+
+/// The first keys of a table's regions now.
+fn starts(readings: &[Reading], table: &str) -> Vec<Vec<u8>> {
+    let regions = readings.last().map_or(&[][..], |reading| &reading.regions);
+    let own = regions.iter().filter(|region| region.table == table);
+    own.filter_map(|region| region.start.as_deref().map(from_string_binary)).collect()
 }
 
 /// The source of the keys.
@@ -218,26 +231,15 @@ fn live(
     arguments: &WatchArguments,
     connection: Option<&Connection>,
 ) -> Result<Vec<Reading>, String> {
-    let first = &arguments.sources[0];
-    let read = || -> Result<Reading, String> {
-        let time_ms = hblite::SystemClock.now_millis();
-        if let Some(connection) = connection {
-            let status = connection.admin().status();
-            let status = status.map_err(|error| error.message().to_owned())?;
-            return Ok(Reading::of_status(time_ms, &status));
-        }
-        let documents = arguments.sources.iter().map(|url| document(url));
-        let documents: Vec<Value> = documents.collect::<Result<_, _>>()?;
-        Reading::of_documents(time_ms, &documents).map_err(|reason| format!("{first}: {reason}"))
-    };
-    let mut readings = vec![read()?];
+    let mut source = Source::new(&arguments.sources, connection);
+    let mut readings = vec![source.read()?];
     tell(&format!(
         "watching for {} seconds; Ctrl-C ends without a result\n",
         u64::from(arguments.windows) * arguments.every
     ));
     for _ in 0..arguments.windows {
         std::thread::sleep(Duration::from_secs(arguments.every));
-        readings.push(read()?);
+        readings.push(source.read()?);
     }
     Ok(readings)
 }

@@ -9,6 +9,7 @@ mod peers;
 mod placement;
 mod procedure;
 mod regions;
+mod row_counts;
 mod snapshots;
 mod status;
 mod switches;

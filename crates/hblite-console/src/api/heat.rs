@@ -5,10 +5,11 @@ use std::sync::Arc;
 use hblite::bytes::{from_string_binary, to_string_binary};
 use hblite::{RegionInfo, TableName};
 use hblite_hotspot::advise::{AdviceOptions, Expected, advise};
+use hblite_hotspot::findings::Finding;
 use serde_json::{Value, json};
 
 use super::{Answer, Failure, Query};
-use crate::findings::{Finding, findings};
+use crate::findings::findings;
 use crate::heat::{Frame, HeatMap, Metric, heat_map};
 use crate::state::State;
 

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hblite_model::{RegionLoad, RegionStatus};
 
 use super::Region;
+pub(super) use crate::row_counts::RegionRowCounts;
 
 macro_rules! counters {
     ($($name:ident,)*) => {
@@ -36,6 +37,11 @@ counters! {
 }
 
 impl Region {
+    /// The rows of its requests.
+    pub(crate) fn row_counts(&self) -> &RegionRowCounts {
+        &self.row_counts
+    }
+
     /// Counters, files and memory.
     pub(crate) fn status(&self) -> RegionStatus {
         let files: Vec<_> = self.stores().iter().map(|store| store.files()).collect();

@@ -52,7 +52,7 @@ use crate::wal::WalRegion;
 
 use self::dead_rows::{DeadRows, Watch};
 use self::flush::FlushState;
-use self::load::RegionLoadCounters;
+use self::load::{RegionLoadCounters, RegionRowCounts};
 use self::mvcc::Mvcc;
 use self::region_scanner::{RegionScanner, RegionStep, ScanSources};
 use self::row_lock::RowLocks;
@@ -92,6 +92,7 @@ pub(crate) struct Region {
     /// Log entries up to this sequence id are obsolete.
     log_skipped_to: AtomicU64,
     write_pace: WritePace,
+    row_counts: RegionRowCounts,
 }
 
 /// What each operation writes to; a lane serves some of the threads.
@@ -201,6 +202,7 @@ impl Region {
             file_gate: FileGate::default(),
             log_skipped_to: AtomicU64::new(0),
             write_pace: WritePace::default(),
+            row_counts: RegionRowCounts::default(),
         }))
     }
 
@@ -287,8 +289,7 @@ impl Region {
         self.scanner_at(scan, || self.mvcc.read_point(), self.watch_rows(scan))
     }
 
-    /// Like [`Region::scanner`], at the first read point that `read_point` returns whose cells all
-    /// still exist.
+    /// Like [`Region::scanner`], at the first point of `read_point` whose cells all still exist.
     fn scanner_at(
         &self,
         scan: &Scan,
@@ -301,7 +302,7 @@ impl Region {
         if self.is_closing() {
             return Err(self.not_serving());
         }
-        self.context.key_samples.note(&self.info, [self.first_row(scan)], false);
+        self.context.row_counting.note(&self.row_counts, [self.first_row(scan)], false);
         let env = &self.context.env;
         let now = env.clock.now_millis();
         let seed = scan.filter().map_or(0, |_| env.random.next_u64());
@@ -364,7 +365,7 @@ impl Region {
                 ColumnRead::Outdated => {}
                 ColumnRead::Unclear => return Ok(None),
                 ColumnRead::Done { cells_examined } => {
-                    self.context.key_samples.note(&self.info, [scan.start_row()], false);
+                    self.context.row_counting.note(&self.row_counts, [scan.start_row()], false);
                     self.count_cells_read(1, cells_examined, cells.len(), cells.size_bytes());
                     return Ok(Some(cells));
                 }

@@ -221,7 +221,7 @@ impl Region {
     pub(crate) fn count_writes<M: AsRef<Mutation>>(&self, mutations: &[M]) {
         self.counters().write_requests(mutations.len() as u64);
         let rows = mutations.iter().map(|mutation| mutation.as_ref().row());
-        self.context.key_samples.note(&self.info, rows, true);
+        self.context.row_counting.note(&self.row_counts, rows, true);
     }
 
     /// Enters the region: until the guard is dropped, no snapshot is taken and the region stays

@@ -238,7 +238,7 @@ impl Region {
         }
         self.counters().write_requests(mutations.len() as u64);
         let rows = mutations.iter().map(Mutation::row);
-        self.context.key_samples.note(&self.info, rows, true);
+        self.context.row_counting.note(&self.row_counts, rows, true);
         Ok(Some(Written { result: RowResult::new(results), sequence_id }))
     }
 

@@ -2,30 +2,28 @@
 //!
 //! A [`Reading`] has the counters of one moment. Their growth between two readings is a window of
 //! the same [`Counts`] that a run of a study has, so figures, pages and pictures are the same.
-//! Servers count requests per region and not per key: `keys` finds the keys through a client, from
-//! the times of cells. The adviser proposes other keys for them.
+//! hblite also counts the rows of requests. HBase does not: `keys` finds those that were written
+//! through a client, from the times of cells. [`findings`](crate::findings) says what is hot, and
+//! the adviser proposes other keys.
 
 mod keys;
 mod reading;
+mod rows;
+mod verdict;
 
 use std::collections::{BTreeMap, HashMap};
 
-pub use keys::{Watched, hot_keys, written_rows};
+pub use keys::{Watched, Written, changes, counts_of, written, written_rows};
 pub use reading::{Reading, RegionReading};
+pub use rows::row_counts_of;
+pub use verdict::{Verdict, verdict};
 
 use hblite::bytes::from_string_binary;
 
-use crate::condition::short;
-use crate::figures::Figures;
 use crate::result::{
     Counts, Imbalances, Metric, Region, RunResult, Settings, Spread, Storage, VERSION,
     WindowCounts, Writing,
 };
-
-/// A region is hot if its load is this many times the mean.
-const HOT: f64 = 2.0;
-/// Share of the windows in which the same must be true to be called the rule.
-const MOST: f64 = 0.6;
 
 /// The tables in readings, the one with the most requests between the first and the last first.
 pub fn tables(readings: &[Reading]) -> Vec<String> {
@@ -177,133 +175,6 @@ fn result_of(counts: Counts, table: &str, servers: usize) -> RunResult {
     }
 }
 
-/// What is hot in a watched table, in sentences, and what a better design would change.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Verdict {
-    /// The sentences.
-    pub lines: Vec<String>,
-    /// The region that is hot for writes, if its keys are known.
-    pub hot: Option<Watched>,
-    /// Whether the readings have the keys of regions.
-    pub has_keys: bool,
-}
-
-/// What is hot in a table. `result` is that of these readings.
-pub fn verdict(readings: &[Reading], result: &RunResult) -> Verdict {
-    let table = result.design.as_str();
-    let regions = readings.iter().flat_map(|reading| &reading.regions);
-    let mut own = regions.filter(|region| region.table == table);
-    let has_keys = own.all(|region| region.start.is_some());
-    let mut verdict = Verdict { lines: Vec::new(), hot: None, has_keys };
-    for metric in [Metric::Writes, Metric::Reads] {
-        let totals = result.counts.totals(metric);
-        let (Some(figures), Some(spread)) = (Figures::of(&totals), result.spread.get(metric))
-        else {
-            continue;
-        };
-        let what = metric.text();
-        let regions = totals.len();
-        let windowed = spread.windowed.mean.max_over_mean;
-        verdict.lines.push(format!(
-            "{} {what} in {regions} regions: in a window, the hottest has {} times the mean; over \
-             the whole time, {} times.",
-            sum_of(&totals),
-            short(windowed),
-            short(figures.max_over_mean)
-        ));
-        if regions == 1 {
-            let line = "The table has one region: split it before its load grows.";
-            verdict.lines.push(line.to_owned());
-        }
-        if regions > 1 && windowed < HOT {
-            continue;
-        }
-        let most = hottest(&result.counts, metric, &totals);
-        if regions > 1 {
-            verdict.lines.extend(hot(&result.counts, metric, most, has_keys));
-        }
-        if metric == Metric::Writes && has_keys {
-            let times = readings.first().zip(readings.last());
-            let times_ms = times.map_or((0, 0), |(first, last)| (first.time_ms, last.time_ms));
-            let region = &result.counts.regions[most as usize];
-            let key = from_string_binary;
-            let (start, end) = (key(&region.start), key(&region.end));
-            let table = table.to_owned();
-            verdict.hot = Some(Watched { table, start, end, times_ms, regions });
-        }
-    }
-    verdict
-}
-
-/// The region with the most load: of the last window if it changes from window to window, because
-/// that is where the load is now.
-fn hottest(counts: &Counts, metric: Metric, totals: &[u64]) -> u32 {
-    let overall = (0..totals.len()).max_by_key(|place| totals[*place]).unwrap_or(0);
-    let overall = counts.final_regions()[overall];
-    let mut hot = hot_in_windows(counts, metric);
-    let changes = hot.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    match hot.pop() {
-        Some((_, _, region)) if changes * 2 >= hot.len().max(1) => region,
-        _ => overall,
-    }
-}
-
-/// For each window with load: place of the hottest region, number of regions, its number.
-fn hot_in_windows(counts: &Counts, metric: Metric) -> Vec<(usize, usize, u32)> {
-    let windows = counts.windows.iter().filter_map(|window| {
-        let loads = window.of(metric);
-        let place = (0..loads.len()).max_by_key(|place| loads[*place])?;
-        let region = *counts.layouts[window.layout].get(place)?;
-        (loads[place] > 0).then_some((place, loads.len(), region))
-    });
-    windows.collect()
-}
-
-/// Counters come from other programs, so their sum may be larger than any number.
-fn sum_of(totals: &[u64]) -> u64 {
-    totals.iter().fold(0, |sum, count| sum.saturating_add(*count))
-}
-
-/// The hottest region, whether it stays the same, and what that means.
-fn hot(counts: &Counts, metric: Metric, most: u32, has_keys: bool) -> Vec<String> {
-    let windows = hot_in_windows(counts, metric);
-    let region = &counts.regions[most as usize];
-    let total = sum_of(&counts.totals(metric));
-    let own = counts.final_regions().iter().position(|region| *region == most);
-    let share = own.map_or(0, |place| counts.totals(metric)[place]) as f64 / total.max(1) as f64;
-    let range = match (region.start.as_str(), region.end.as_str()) {
-        (name, _) if !has_keys => format!("the region {name}"),
-        ("", "") => "the region of all keys".to_owned(),
-        ("", end) => format!("the region from the first key to \"{end}\""),
-        (start, "") => format!("the region from \"{start}\" to the last key"),
-        (start, end) => format!("the region from \"{start}\" to \"{end}\""),
-    };
-    let what = metric.text();
-    let mut lines =
-        vec![format!("Hottest for {what}: {range}, with {:.0} % of them.", share * 100.0)];
-    let pairs = || windows.windows(2);
-    let moved = pairs().filter(|pair| pair[0].2 != pair[1].2).count();
-    let forward = pairs().filter(|pair| pair[1].0 > pair[0].0).count();
-    let last = windows.iter().filter(|(place, regions, _)| place + 1 == *regions).count();
-    let is_mostly_last = last as f64 >= MOST * windows.len().max(1) as f64;
-    let advice = if !has_keys && moved * 2 >= windows.len().saturating_sub(1).max(1) {
-        "The hot region changes: what is written or read at one time lies together. Start the key \
-         with something that does not grow, such as a salt, a hash or another field."
-    } else if has_keys && metric == Metric::Writes && is_mostly_last {
-        "It is usually the last region: keys probably begin with a time or a sequence \
-         number. A salt or hash in front of the key spreads them, and a range is then read by one \
-         scan per salt; another field in front does so too."
-    } else if has_keys && moved >= 2 && forward * 2 > moved {
-        "The hot region moves forward: what is written or read at one time lies together. Start \
-         the key with something that does not grow, such as a salt, a hash or another field."
-    } else {
-        "It stays the same region: if its load is spread over many keys, split it; if one entity \
-         has most of it, put a salt or a time bucket behind the entity."
-    };
-    lines.push(advice.to_owned());
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,7 +187,7 @@ mod tests {
 
     /// Two regions, of which the last is written to and split on the way.
     fn readings() -> Vec<Reading> {
-        let of = |time_ms, regions| Reading { time_ms, regions };
+        let of = |time_ms, regions| Reading { time_ms, regions, rows: None };
         vec![
             of(1_000, vec![region("b", "m", "", 100), region("a", "", "m", 50)]),
             of(2_000, vec![region("a", "", "m", 51), region("b", "m", "", 109)]),
@@ -353,13 +224,13 @@ mod tests {
             let regions = vec![region("a", "", "m", count), region("b", "m", "", count)];
             let regions =
                 regions.into_iter().map(|region| RegionReading { reads: count, ..region });
-            Reading { time_ms, regions: regions.collect() }
+            Reading { time_ms, regions: regions.collect(), rows: None }
         };
         let readings = [of(i64::MIN, 0), of(0, u64::MAX), of(i64::MAX, 0), of(i64::MAX, u64::MAX)];
         assert_eq!(tables(&readings), ["t"]);
         let result = watched(&readings, "t", 2).unwrap();
         assert!(
-            verdict(&readings, &result).lines[0]
+            verdict(&readings, &result, None).lines[0]
                 .starts_with("18446744073709551615 writes in 2 regions")
         );
     }
@@ -367,14 +238,12 @@ mod tests {
     #[test]
     fn the_verdict_names_the_region_and_the_reason() {
         let readings = readings();
-        let verdict = verdict(&readings, &watched(&readings, "t", 2).unwrap());
+        let verdict = verdict(&readings, &watched(&readings, "t", 2).unwrap(), None);
         let text = verdict.lines.join("\n");
         assert!(text.contains("30 writes in 3 regions"), "{text}");
-        // 16 of its own, and 4 of the 9 of its parent, which had two daughters: 20 of 30.
-        assert!(
-            text.contains("the region from \"t\" to the last key, with 67 % of them"),
-            "{text}"
-        );
+        // 16 of the 21 writes that regions in service counted.
+        let region = "The region from \"t\" to the last key takes 76 % of the writes";
+        assert!(text.contains(region), "{text}");
         assert!(text.contains("It is usually the last region"), "{text}");
     }
 
@@ -402,10 +271,10 @@ mod tests {
             assert_eq!(orders.counts.sum(Metric::Writes), 600);
             assert!(orders.spread.writes.unwrap().windowed.mean.max_over_mean < 1.05);
         }
-        let said = verdict(&rest, &watched(&rest, "web_clicks", 1).unwrap());
+        let said = verdict(&rest, &watched(&rest, "web_clicks", 1).unwrap(), None);
         let text = said.lines.join("\n");
         let region =
-            "the region from \"2026-01-31T12:00:04\" to \"2026-01-31T12:00:06\", with 33 %";
+            "The region from \"2026-01-31T12:00:04\" to \"2026-01-31T12:00:06\" takes 100 %";
         assert!(text.contains(region), "{text}");
         assert!(text.contains("The hot region moves forward"), "{text}");
         let hot = said.hot.unwrap();
@@ -413,17 +282,20 @@ mod tests {
             (hot.start, hot.end),
             (b"2026-01-31T12:00:04".into(), b"2026-01-31T12:00:06".into())
         );
-        assert_eq!((hot.times_ms.1 - hot.times_ms.0) / 1000, 43);
+        assert_eq!((hot.times_ms.1 - hot.times_ms.0) / 1000, 11);
     }
 
     /// JMX has no keys: regions have no order, and none is the last one.
     #[test]
     fn without_keys_nothing_is_said_about_places() {
         let jmx = recorded(include_str!("recordings/jmx.jsonl"));
-        let said = verdict(&jmx, &watched(&jmx, "web_clicks", 1).unwrap());
+        let said = verdict(&jmx, &watched(&jmx, "web_clicks", 1).unwrap(), None);
         let text = said.lines.join("\n");
         assert!(!said.has_keys && said.hot.is_none());
-        assert!(text.contains("the region 9c241126004e000046fc85dadedee786, with 33 %"), "{text}");
+        assert!(
+            text.contains("The region 9c241126004e000046fc85dadedee786 takes 100 % of the writes"),
+            "{text}"
+        );
         assert!(text.contains("The hot region changes"), "{text}");
         for wrong in ["the last", "forward", "stays"] {
             assert!(!text.contains(wrong), "{text}");

@@ -12,8 +12,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hblite::StoreStatus;
 use hblite::bytes::{from_string_binary, to_string_binary};
+use hblite::{RowCounts, StoreStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -46,6 +46,9 @@ pub struct Reading {
     pub time_ms: i64,
     /// The regions, in no order.
     pub regions: Vec<RegionReading>,
+    /// The rows of requests since the reading before, if the source counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "super::rows")]
+    pub rows: Option<RowCounts>,
 }
 
 impl Reading {
@@ -63,7 +66,7 @@ impl Reading {
                 bytes: load.bytes_read.saturating_add(load.bytes_written),
             }
         });
-        Self { time_ms, regions: regions.collect() }
+        Self { time_ms, regions: regions.collect(), rows: None }
     }
 
     /// The counters in documents of one moment.
@@ -76,7 +79,7 @@ impl Reading {
             regions.append(&mut regions_of(document)?);
         }
         fill_ends(&mut regions);
-        Ok(Self { time_ms, regions })
+        Ok(Self { time_ms, regions, rows: None })
     }
 
     /// Reads a line of a recording.

@@ -13,6 +13,7 @@ mod operation;
 mod peer;
 mod region_locator;
 mod request;
+mod row_counts;
 mod snapshot;
 mod status;
 mod switch;
@@ -28,6 +29,7 @@ pub use operation::{
 pub use peer::{PeerConfig, PeerTables, PeerWork, ReplicationPeer};
 pub use region_locator::RegionLocator;
 pub use request::{CompactRequest, CompactionKind, FlushRequest, RequestTarget};
+pub use row_counts::{HEAVY_ROWS_MAX, HeavyRows, ROW_MAX, RegionRows, RowCounts, SampledRow};
 pub use snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};
 pub use status::{
     DamagedFile, RegionLoad, RegionLocation, RegionStatus, ScrubStatus, ServerStatus, StoreStatus,

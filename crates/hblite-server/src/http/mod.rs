@@ -29,6 +29,7 @@ mod metrics;
 mod page_server;
 mod pages;
 mod routes;
+mod rows;
 mod state;
 mod status;
 

@@ -9,11 +9,11 @@ use percent_encoding::percent_decode_str;
 
 use super::listener::Answers;
 use super::message::{Answer, Refused, Request, Response, body, document, redirect, with_type};
-use super::{Admin, control, gateways, metrics, pages, state, status};
+use super::{Admin, control, gateways, metrics, pages, rows, state, status};
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const HELP: &str = "\
-hblite: GET /health, /status, /metrics, /faults, /console/, /checkpoints, /forks, /clock, \
+hblite: GET /health, /status, /rows, /metrics, /faults, /console/, /checkpoints, /forks, /clock, \
 /gateways; POST /faults, /regions/NAME/{move,split,assign,unassign}, \
 /servers/NUMBER/{crash,restart}, /checkpoints, /checkpoints/NAME/rewind, /forks, /clock, \
 /gateways/NAME; DELETE /faults, /faults/ID, /checkpoints/NAME, /forks, /forks/ID\n";
@@ -61,6 +61,7 @@ impl Admin {
         let (is_post, is_delete) = (method == Method::POST, method == Method::DELETE);
         match *steps {
             ["status"] => Ok(status::status(self)),
+            ["rows"] => rows::rows(self, request.uri().query()),
             ["faults"] if is_post => control::set(self, body(request)?),
             ["faults"] if is_delete => Ok(control::clear_all(self)),
             ["faults"] => Ok(control::list(self)),
@@ -97,7 +98,7 @@ impl Admin {
 /// The methods of a path, if it exists.
 fn methods(steps: &[&str]) -> Option<&'static str> {
     Some(match steps {
-        ["" | "health" | "status" | "metrics" | "gateways"] => "GET, HEAD",
+        ["" | "health" | "status" | "rows" | "metrics" | "gateways"] => "GET, HEAD",
         ["faults" | "forks"] => "GET, HEAD, POST, DELETE",
         ["checkpoints" | "clock"] => "GET, HEAD, POST",
         ["faults" | "checkpoints" | "forks", _] => "DELETE",

@@ -8,6 +8,7 @@
 //! - `read`: gets and scans; `mutation`: writes and conditions
 //! - `filter`, `comparator`: by class name and serialized form
 //! - `result`: what a read returns
+//! - `row_counts`: which rows are requested; not of HBase
 //! - `schema`: descriptors of tables, families and namespaces
 //!
 //! Invalid messages are `DoNotRetryIo` errors, with HBase's text if it has one.
@@ -23,6 +24,7 @@ mod read;
 mod read_message;
 mod response;
 mod result;
+mod row_counts;
 mod schema;
 
 pub use filter::filter;
@@ -35,6 +37,7 @@ pub use read::{ScanSettings, get, scan};
 pub use read_message::{get_message, scan_message};
 pub use response::{error_from, error_of_class, result_from, rows_from};
 pub use result::{ResultWriter, cell};
+pub use row_counts::{ROW_COUNTS_METHOD, ROW_COUNTS_SERVICE, row_counts, row_counts_message};
 pub use schema::{family, family_from, namespace, namespace_from, table_schema, table_schema_from};
 
 use hblite_model::{Error, Result, TimeRange};

@@ -3,7 +3,8 @@
 
 use hblite_model::Switch;
 use hblite_wire::exception::class;
-use hblite_wire::{RemoteException, pb};
+use hblite_wire::{RemoteException, convert, pb};
+use prost::Message as _;
 
 use super::Method;
 use crate::cluster::Cluster;
@@ -29,16 +30,27 @@ pub(super) fn method(name: &str) -> Option<Method> {
             let controller = "org.apache.hadoop.hbase.security.access.AccessController";
             Err(off(&format!("{controller} is not loaded")))
         },
-        "ExecMasterService" => |_, call| {
-            let request: pb::CoprocessorServiceRequest = call.parameter()?;
-            let message = format!(
-                "No registered Master Coprocessor Endpoint found for {}. Has it been enabled?",
-                request.call.service_name
-            );
-            Err(RemoteException::new(class::UNKNOWN_PROTOCOL, message))
-        },
+        "ExecMasterService" => exec_master_service,
         _ => return None,
     })
+}
+
+/// Calls an endpoint of the master. There is one, which HBase does not have.
+fn exec_master_service(cluster: &Cluster, call: &Call<'_>) -> Answer {
+    let request: pb::CoprocessorServiceRequest = call.parameter()?;
+    let pb::CoprocessorServiceCall { service_name, method_name, request: given, .. } = request.call;
+    if service_name != convert::ROW_COUNTS_SERVICE || method_name != convert::ROW_COUNTS_METHOD {
+        let message = format!(
+            "No registered Master Coprocessor Endpoint found for {service_name}. Has it been \
+             enabled?"
+        );
+        return Err(RemoteException::new(class::UNKNOWN_PROTOCOL, message));
+    }
+    let given: pb::RowCountsRequest = call.decode(&given)?;
+    let counts = convert::row_counts_message(cluster.engine.row_counts(given.after)?);
+    let value =
+        pb::NameBytesPair { name: service_name, value: Some(counts.encode_to_vec().into()) };
+    call.answer(&pb::CoprocessorServiceResponse { region: request.region, value })
 }
 
 fn off(message: &str) -> RemoteException {
