@@ -21,8 +21,8 @@ pub enum Format {
     Text,
     /// A JSON object on each line. Its field `kind` says what it is: `row`, `table`, `region`,
     /// `server`, `status`, `namespace`, `snapshot`, `counter`, `metrics`, or the `value` of a
-    /// statement. What has no form of its own is `text`. Errors are written as objects, too, where the
-    /// [errors](crate::ShellOptions::errors) go.
+    /// statement. What has no form of its own is `text`. Errors are written as objects, too, where
+    /// the [errors](crate::ShellOptions::errors) go.
     Json,
     /// The rows of gets and scans as CSV with a line of titles. Everything else goes where the
     /// [errors](crate::ShellOptions::errors) go.
