@@ -1,5 +1,5 @@
-//! The console of a cluster: its servers count requests per region, and the keys are sampled from
-//! what was written.
+//! The console of a cluster. hblite counts rows. HBase counts requests per region, and the keys are
+//! sampled from what was written.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use hblite::{ColumnFamilyDescriptor, Connection, Get, Put, TableDescriptor};
 use hblite_console::{Console, ConsoleOptions, Target};
-use hblite_server::{PageServer, Pages, ServerOptions, TestServer};
+use hblite_server::{FaultAction, FaultRule, PageServer, Pages, ServerOptions, TestServer};
 use serde_json::Value;
 
 /// How long the sample of a window may take on a busy machine.
@@ -25,9 +25,14 @@ struct Cluster {
 }
 
 impl Cluster {
-    fn new() -> Self {
+    /// On a server that counts rows, or that refuses to say so, as HBase does.
+    fn new(counts_rows: bool) -> Self {
         let options = ServerOptions::on_free_ports();
         let server = TestServer::start_with(hblite::Options::new(), options).unwrap();
+        if !counts_rows {
+            let rule = FaultRule::new(FaultAction::Error("UnknownProtocolException".to_owned()));
+            server.faults().set(rule.methods(["ExecMasterService"])).unwrap();
+        }
         let url = format!("hbase+rpc://127.0.0.1:{}", server.ports().master);
         let connection = hblite::connect(&url).unwrap();
         let family = ColumnFamilyDescriptor::new("f");
@@ -62,7 +67,7 @@ fn count(map: &Value, start: &str) -> Option<f64> {
 
 #[test]
 fn written_keys_divide_regions_and_are_named() {
-    let cluster = Cluster::new();
+    let cluster = Cluster::new(false);
     let table = cluster.connection.table("t").unwrap();
     let mut written_at = 0;
     for row in 0..400 {
@@ -96,10 +101,27 @@ fn written_keys_divide_regions_and_are_named() {
     let hot = count(&map, "sun").unwrap();
     assert!((150.0..250.0).contains(&hot), "{hot} writes of the hot row: {map}");
     let findings = map["findings"].to_string();
-    assert!(findings.contains("The row \\\"sun\\\" has about"), "{findings}");
+    assert!(findings.contains("The row \\\"sun\\\" has 3"), "{findings}");
 
     // Reads leave no trace: they are counted per region.
     let reads = cluster.heat("reads");
     assert_eq!(reads["ranges"].as_array().unwrap().len(), 2, "{reads}");
     assert!(count(&reads, "").unwrap() >= 100.0, "{reads}");
+}
+
+#[test]
+fn counted_rows_are_named_for_reads_and_writes() {
+    let cluster = Cluster::new(true);
+    let table = cluster.connection.table("t").unwrap();
+    // Rows are counted from now on.
+    cluster.console.record();
+    for row in 0..400 {
+        table.put(&Put::new(format!("row{row:04}")).add("f", "q", "v")).unwrap();
+        table.get(&Get::new(if row % 2 == 0 { "sun" } else { "a" })).unwrap();
+    }
+    cluster.console.record();
+    let reads = cluster.heat("reads");
+    assert_eq!((&reads["sampled"], &reads["regions"]), (&"requests".into(), &2.into()));
+    let findings = reads["findings"].to_string();
+    assert!(findings.contains("The row \\\"sun\\\" has"), "{findings}");
 }

@@ -29,6 +29,7 @@ const CLASSES: &[&str] = &[
     class::MULTI_ACTION_RESULT_TOO_LARGE,
     class::SERVER_NOT_RUNNING_YET,
     PLEASE_HOLD,
+    class::UNKNOWN_PROTOCOL,
     class::TABLE_NOT_FOUND,
     TABLE_NOT_ENABLED,
 ];
