@@ -95,22 +95,23 @@ fn run(stores: &Stores, per_kind: u64) -> Report {
         .into_iter()
         .flat_map(|kind| (0..per_kind).map(move |n| Case::new(kind, n)))
         .collect();
-    let (next, running) = (AtomicUsize::new(0), AtomicUsize::new(WORKERS));
+    let next = AtomicUsize::new(0);
     let report = Mutex::new(Report::default());
     std::thread::scope(|scope| {
+        let mut workers = Vec::new();
         for worker in &RUNNING {
-            let (cases, next, running, report) = (&cases, &next, &running, &report);
-            scope.spawn(move || {
+            let (cases, next, report) = (&cases, &next, &report);
+            workers.push(scope.spawn(move || {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
                     *worker.lock().expect("no panic") = Some((*case, Instant::now()));
                     let outcome = case.run(stores, false);
                     *worker.lock().expect("no panic") = None;
                     report.lock().expect("no panic").add(*case, outcome);
                 }
-                running.fetch_sub(1, Ordering::Relaxed);
-            });
+            }));
         }
-        while running.load(Ordering::Relaxed) > 0 {
+        // One that has panicked is finished, too.
+        while workers.iter().any(|worker| !worker.is_finished()) {
             std::thread::sleep(Duration::from_millis(100));
             end_if_a_case_hangs();
         }

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hblite_env::{CrashFileSystem, Fault, FaultFileSystem, FileSystem, MemFileSystem, Operation};
 use hblite_model::{
@@ -83,23 +82,19 @@ fn threads_that_write_during_flushes_lose_nothing_and_are_all_counted() {
     const THREADS: usize = 10;
     const ROWS: usize = 200;
     let (_, _, engine) = with_faults();
-    let left = AtomicUsize::new(THREADS);
-    std::thread::scope(|scope| {
-        for thread in 0..THREADS {
-            let (engine, left) = (&engine, &left);
-            scope.spawn(move || {
-                for row in 0..ROWS {
-                    let row = format!("{thread}-{row}");
-                    put_both(engine, &row, Durability::UseDefault).unwrap();
-                    assert!(
-                        has(engine, "t", &row).unwrap(),
-                        "a put is seen by the next get: {row}"
-                    );
-                }
-                left.fetch_sub(1, Ordering::Relaxed);
-            });
+    let write = |thread: usize| {
+        for row in 0..ROWS {
+            let row = format!("{thread}-{row}");
+            put_both(&engine, &row, Durability::UseDefault).unwrap();
+            assert!(has(&engine, "t", &row).unwrap(), "a put is seen by the next get: {row}");
         }
-        while left.load(Ordering::Relaxed) > 0 {
+    };
+    std::thread::scope(|scope| {
+        let write = &write;
+        let writers: Vec<_> =
+            (0..THREADS).map(|thread| scope.spawn(move || write(thread))).collect();
+        // One that has panicked is finished, too.
+        while writers.iter().any(|writer| !writer.is_finished()) {
             flush(&engine).unwrap();
         }
     });
