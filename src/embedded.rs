@@ -125,7 +125,7 @@ impl Backend for Timeline {
     }
 
     fn row_counts(&self, after: u64) -> Result<Option<RowCounts>> {
-        self.engine().row_counts(after).map(Some)
+        Ok(Some(self.engine().row_counts(after)))
     }
 
     fn scrub(&self) -> Result<ScrubStatus> {

@@ -32,6 +32,7 @@ const USE_BITS: u32 = 26;
 const SHARD_BITS: u32 = 4;
 const FORK_BITS: u32 = 8;
 const SHARDS: usize = 1 << SHARD_BITS;
+const _: () = assert!(INDEX_BITS + USE_BITS + SHARD_BITS + FORK_BITS < usize::BITS);
 
 /// The parts of a handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

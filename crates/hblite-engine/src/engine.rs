@@ -364,13 +364,10 @@ impl Engine {
 
     /// Which rows were requested since an earlier call, whose `until` is `after`; with
     /// [`u64::MAX`], nothing yet. Rows are counted from the first call on.
-    ///
-    /// # Errors
-    /// None at present.
-    pub fn row_counts(&self, after: u64) -> Result<RowCounts> {
+    pub fn row_counts(&self, after: u64) -> RowCounts {
         let regions = self.catalog.all_regions();
         let regions = regions.iter().map(|region| (region.info(), region.row_counts()));
-        Ok(self.context.row_counting.after(after, regions))
+        self.context.row_counting.after(after, regions)
     }
 
     /// Regions, requests, memory and files.

@@ -2,39 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::cell::RefCell;
-use std::io::{self, Write};
-use std::rc::Rc;
-
 use hblite_shell::{Format, ReadLines, ScriptOptions, Shell, ShellOptions};
 use serde_json::{Value, json};
 
-#[derive(Clone, Default)]
-struct Shared(Rc<RefCell<Vec<u8>>>);
+use crate::support::Transcript;
 
-impl Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Shared {
-    fn text(&self) -> String {
-        String::from_utf8(self.0.borrow().clone()).unwrap()
-    }
-
-    fn objects(&self) -> Vec<Value> {
-        self.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
+fn objects(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// What a script prints, and its errors; whether it came to its end.
-fn run(format: Format, keep_going: bool, script: &str) -> (Shared, Shared, bool) {
-    let (output, errors) = (Shared::default(), Shared::default());
+fn run(format: Format, keep_going: bool, script: &str) -> (String, String, bool) {
+    let (output, errors) = (Transcript::default(), Transcript::default());
     let options = ShellOptions::default().with_format(format).with_errors(errors.clone());
     let connection = hblite::open_in_memory().unwrap();
     let mut shell = Shell::new(connection, Box::new(output.clone()), options);
@@ -43,7 +22,7 @@ fn run(format: Format, keep_going: bool, script: &str) -> (Shared, Shared, bool)
     if let Err(error) = &result {
         assert_eq!(error.is_printed, format == Format::Json);
     }
-    (output, errors, result.is_ok())
+    (output.take(), errors.take(), result.is_ok())
 }
 
 const ROWS: &str = r#"
@@ -57,9 +36,9 @@ delete 't', 'z', 'f:gone', 9
 fn rows_are_objects_whose_bytes_can_be_read_back() {
     let script = format!("{ROWS}scan 't', {{RAW => true}}\nget 't', 'z', 'f:n:toLong'\n");
     let (output, errors, is_done) = run(Format::Json, false, &script);
-    assert!(is_done && errors.text().is_empty());
+    assert!(is_done && errors.is_empty());
     let rows: Vec<Value> =
-        output.objects().into_iter().filter(|object| object["kind"] == "row").collect();
+        objects(&output).into_iter().filter(|object| object["kind"] == "row").collect();
     let first = json!({ "kind": "row", "row": "r\\x00\\x5C",
         "cells": [{ "column": "f:q", "timestamp": 7, "value": "a,\"b" }] });
     let number = format!("{}\\x05", "\\x00".repeat(7));
@@ -82,9 +61,9 @@ fn each_command_has_its_kind_of_object() {
     );
     let (output, _, is_done) = run(Format::Json, false, &script);
     assert!(is_done);
-    let objects = output.objects();
+    let printed = objects(&output);
     let of = |kind: &str| -> Vec<&Value> {
-        objects.iter().filter(|object| object["kind"] == kind).collect()
+        printed.iter().filter(|object| object["kind"] == kind).collect()
     };
     let tables = of("table");
     assert_eq!(*tables[0], json!({ "kind": "table", "name": "t" }));
@@ -106,7 +85,7 @@ fn each_command_has_its_kind_of_object() {
     // What lists return is what they have printed.
     assert_eq!(values, [&json!("t"), &json!(3), &json!(false), &json!([1, "a", { "k": null }])]);
     assert!(of("text").iter().any(|object| object["text"] == "said"));
-    assert!(!output.text().contains("row(s)") && !output.text().contains("Took"));
+    assert!(!output.contains("row(s)") && !output.contains("Took"));
 }
 
 #[test]
@@ -115,21 +94,21 @@ fn errors_are_objects_with_hbases_class() {
                   puts e.class\nend\nlist";
     let (output, errors, _) = run(Format::Json, true, &script.replace("puts '\n", "t.1\n"));
     let class = "org.apache.hadoop.hbase.TableNotFoundException";
-    let objects = errors.objects();
+    let printed = objects(&errors);
     assert_eq!(
-        objects[0],
+        printed[0],
         json!({ "kind": "error", "class": class, "message": "Unknown table missing!",
                 "command": "scan", "line": 1 })
     );
-    assert_eq!((&objects[1]["class"], &objects[1]["line"]), (&json!("NameError"), &json!(2)));
-    assert_eq!((&objects[2]["class"], &objects[2]["line"]), (&json!("SyntaxError"), &json!(3)));
+    assert_eq!((&printed[1]["class"], &printed[1]["line"]), (&json!("NameError"), &json!(2)));
+    assert_eq!((&printed[2]["class"], &printed[2]["line"]), (&json!("SyntaxError"), &json!(3)));
     // What the script has caught is not reported.
-    assert_eq!(objects.len(), 3, "{objects:?}");
-    assert!(output.text().contains(class));
+    assert_eq!(printed.len(), 3, "{printed:?}");
+    assert!(output.contains(class));
     // A script that stops at its first error has printed it.
     let (_, errors, is_done) = run(Format::Json, false, "list\nscan 'missing'\nlist");
     assert!(!is_done);
-    assert_eq!(errors.objects()[0]["line"], 2);
+    assert_eq!(objects(&errors)[0]["line"], 2);
 }
 
 #[test]
@@ -144,14 +123,14 @@ fn csv_is_the_rows_and_nothing_else() {
          z,f:n,8,Put,{number}\n\
          z,f:n,8,Put,{number}\n"
     );
-    assert_eq!(output.text(), expected);
-    assert!(errors.text().contains("Created table t") && errors.text().contains("ERROR: Unknown"));
+    assert_eq!(output, expected);
+    assert!(errors.contains("Created table t") && errors.contains("ERROR: Unknown"));
 }
 
 #[test]
 fn the_metrics_of_a_scan_are_an_object() {
     let script = format!("{ROWS}scan 't', {{METRICS => ['ROWS_SCANNED', 'RPC_CALLS']}}\n");
     let (output, _, _) = run(Format::Json, false, &script);
-    let metrics = output.objects().into_iter().find(|object| object["kind"] == "metrics");
+    let metrics = objects(&output).into_iter().find(|object| object["kind"] == "metrics");
     assert_eq!(metrics, Some(json!({ "kind": "metrics", "ROWS_SCANNED": 2, "RPC_CALLS": 0 })));
 }

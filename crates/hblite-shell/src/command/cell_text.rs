@@ -1,10 +1,10 @@
 //! How rows, columns and values are printed (`Table.to_string` of HBase's shell).
 
 use hblite::bytes::to_string_binary;
-use hblite::{CellRef, RegionInfo, RowResult};
+use hblite::{CellRef, RegionInfo, RowResult, Table};
 
 use super::columns::Converters;
-use super::{Failure, integer};
+use super::{Context, Failure, integer};
 use crate::format::{Format, Output, local_date_time};
 use crate::object::{Object, exact_text};
 use crate::value::{Hash, Value};
@@ -28,9 +28,8 @@ impl CellPrinter {
     /// Takes `FORMATTER`, `FORMATTER_CLASS` and `MAXLENGTH` out of a command's hash.
     pub(super) fn new(
         options: &mut Hash,
-        is_meta: bool,
-        format: Format,
-        utc_offset_seconds: fn(i64) -> i32,
+        table: &Table,
+        context: &Context<'_>,
     ) -> Result<Self, Failure> {
         let formatter = match options.remove("FORMATTER") {
             Some(name) if name.is_truthy() => Some(converter_method(&name.to_text())?.to_owned()),
@@ -47,8 +46,14 @@ impl CellPrinter {
             }
             _ => None,
         };
-        let converters = Converters::new();
-        Ok(Self { converters, formatter, format, length_max, is_meta, utc_offset_seconds })
+        Ok(Self {
+            converters: Converters::new(),
+            formatter,
+            format: context.out.format(),
+            length_max,
+            is_meta: table.name().is_meta(),
+            utc_offset_seconds: context.options.utc_offset_seconds,
+        })
     }
 
     /// Sets the converters of some columns.

@@ -18,13 +18,7 @@ pub(super) fn get(context: &mut Context<'_>, arguments: Arguments) -> CommandRes
         Some(Value::Hash(options)) => options.clone(),
         _ => Hash::default(),
     };
-    let is_meta = table.name().is_meta();
-    let printer = CellPrinter::new(
-        &mut options,
-        is_meta,
-        context.out.format(),
-        context.options.utc_offset_seconds,
-    )?;
+    let printer = CellPrinter::new(&mut options, &table, context)?;
     let (get, converters) = get_from_arguments(&arguments.bytes(1), &rest, &options)?;
     let printer = printer.with_converters(converters);
     let result = table.get(&get)?;
@@ -46,13 +40,7 @@ pub(super) fn scan(context: &mut Context<'_>, arguments: Arguments) -> CommandRe
     let table = table(context, &arguments)?;
     let mut options = arguments.hash(1, "Args")?;
     context.out.header(&["ROW", "COLUMN+CELL"])?;
-    let is_meta = table.name().is_meta();
-    let printer = CellPrinter::new(
-        &mut options,
-        is_meta,
-        context.out.format(),
-        context.options.utc_offset_seconds,
-    )?;
+    let printer = CellPrinter::new(&mut options, &table, context)?;
     let (scan, converters) = scan_from_hash(&options)?;
     let printer = printer.with_converters(converters);
     let mut scanner = table.scan(&scan)?;
