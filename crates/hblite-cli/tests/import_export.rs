@@ -143,6 +143,36 @@ fn a_table_must_be_there_or_be_described() {
     assert!(shown.contains("VERSIONS => '3'") && shown.contains(" 3 rows"), "{shown}");
 }
 
+/// A header as programs write it: its first field is the row, or one that is named, and the others
+/// are in the family that is named or the only one.
+#[test]
+fn any_header_will_do() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path();
+    fs::write(path.join("a.csv"), "id,name,g:city\nu1,Ada,London\n").unwrap();
+    fn import<'a>(more: &[&'a str]) -> Vec<&'a str> {
+        [&["import", "t", "a.csv", "--header"], more].concat()
+    }
+    let shown = failure(path, &import(&[]));
+    assert!(
+        shown.contains("\"name\" of the header has no family: name it with --family"),
+        "{shown}"
+    );
+    let shown = failure(path, &import(&["--family", "f", "--row-key", "key"]));
+    assert!(shown.contains("the header has no key, only id, name, g:city"), "{shown}");
+    success(path, &import(&["--family", "f"]));
+    success(path, &import(&["--family", "f", "--row-key", "name"]));
+    let columns = "HBASE_ROW_KEY,f:id,f:name,g:city";
+    let rows = ["export", "t", "-", "--format", "csv", "--columns", columns];
+    assert_eq!(success(path, &rows), "Ada,u1,,London\nu1,,Ada,London\n");
+    // The only family of a table.
+    fs::write(path.join("b.csv"), "id,name\nu1,Ada\n").unwrap();
+    success(path, &["import", "u", "b.csv", "--header", "--family", "h"]);
+    success(path, &["import", "u", "b.csv", "--header", "--row-key", "name"]);
+    let rows = ["export", "u", "-", "--format", "csv", "--columns", "HBASE_ROW_KEY,h:id"];
+    assert_eq!(success(path, &rows), "Ada,u1\n");
+}
+
 #[test]
 fn an_export_that_fails_leaves_nothing_and_replaces_nothing() {
     let dir = folder(100);

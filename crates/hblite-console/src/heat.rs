@@ -2,15 +2,22 @@
 //!
 //! The rows of the map are the table's regions. Where there is space, a region is divided into
 //! buckets at sampled keys; busier regions get more buckets. A region's count in a window is exact.
-//! It is distributed over the region's buckets like the sample of that window, or like that of all
-//! windows if the window has none. A region that has been split since covers several rows.
+//! It is distributed over the region's buckets like the sample of all windows, and like that of the
+//! window where the difference is more than chance. A region that has been split since covers
+//! several rows.
 
 use std::collections::HashMap;
+use std::ops::Range as StdRange;
 use std::sync::Arc;
 
 use hblite::{RegionInfo, TableName};
 
 use crate::history::{History, KeyInWindow, Load};
+use crate::shares::supported;
+
+/// A region is divided only at keys with this many sampled ones between them, so that the standard
+/// error of a row is a quarter.
+const ROW_KEYS_MIN: usize = 16;
 
 /// What is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +87,8 @@ pub(crate) struct HeatMap {
     pub(crate) windows: Vec<(i64, i64)>,
     /// For each window a number per range.
     pub(crate) counts: Vec<Vec<f64>>,
+    /// For each window, how many of its requests were sampled.
+    pub(crate) sampled: Vec<usize>,
 }
 
 /// Whether a range, with or without an end, extends beyond a key.
@@ -90,14 +99,15 @@ fn ends_after(end: &[u8], key: &[u8]) -> bool {
 /// Draws the map of the regions of a table, which are in key order.
 pub(crate) fn heat_map(history: &History, regions: &[Arc<RegionInfo>], frame: &Frame) -> HeatMap {
     let Some(table) = regions.first().map(|region| region.table()) else {
-        return HeatMap { ranges: vec![], windows: vec![], counts: vec![] };
+        return HeatMap { ranges: vec![], windows: vec![], counts: vec![], sampled: vec![] };
     };
     let of_table = keys_of(history, table);
     let samples: Vec<&KeyInWindow> = of_table.filter(|key| is_wanted(key, frame)).collect();
-    let ranges = ranges(regions, &samples, frame);
-    let overall = Overall::new(&ranges, &samples, history, table);
+    let ranges = ranges(regions, &samples, is_whole(history, table), frame);
+    let mut overall = Overall::new(&ranges, history, table);
     let mut windows = Vec::with_capacity(history.windows().len());
     let mut counts = Vec::with_capacity(windows.capacity());
+    let mut sampled = Vec::with_capacity(windows.capacity());
     for window in history.windows() {
         windows.push((window.start_ms, window.end_ms));
         let mut column = vec![0.0; ranges.len()];
@@ -107,11 +117,15 @@ pub(crate) fn heat_map(history: &History, regions: &[Arc<RegionInfo>], frame: &F
         }
         for (region, load) in window.loads.iter().filter(|(region, _)| region.table() == table) {
             let keys = by_region.get(region.encoded_name()).map_or(&[][..], Vec::as_slice);
-            spread(&mut column, &ranges, region, &frame.metric.parts(load), keys, &overall);
+            let expected = overall.of(region);
+            spread(&mut column, &ranges, &frame.metric.parts(load), keys, expected);
         }
         counts.push(column);
+        let of_table = window.keys.iter().filter(|key| key.region.table() == table);
+        sampled.push(of_table.filter(|key| is_kind(key, frame)).count());
     }
-    HeatMap { ranges, windows, counts }
+    drop(overall);
+    HeatMap { ranges, windows, counts, sampled }
 }
 
 /// The sampled keys of a table.
@@ -125,47 +139,96 @@ fn keys_of<'h>(
 
 /// The sample of all windows together.
 struct Overall<'k> {
-    /// Reads and writes per range.
-    counts: Vec<[u32; 2]>,
+    ranges: &'k [Range],
     /// All keys in order, read and written, including those outside the visible part.
     sorted: [Vec<&'k [u8]>; 2],
+    of_regions: HashMap<&'k str, Expected>,
+}
+
+/// What is expected of a region: which ranges it covers, and their shares of its reads and writes.
+/// After the ranges comes the part of it that is outside the visible part.
+struct Expected {
+    covered: StdRange<usize>,
+    shares: [Vec<f64>; 2],
 }
 
 impl<'k> Overall<'k> {
-    fn new(
-        ranges: &[Range],
-        shown: &[&KeyInWindow],
-        history: &'k History,
-        table: &'k TableName,
-    ) -> Self {
+    fn new(ranges: &'k [Range], history: &'k History, table: &'k TableName) -> Self {
         let mut sorted = [Vec::new(), Vec::new()];
         for key in keys_of(history, table) {
             sorted[usize::from(key.is_write)].push(&*key.row);
         }
         sorted.iter_mut().for_each(|keys| keys.sort_unstable());
-        Self { counts: tally(ranges, shown.iter().copied()), sorted }
+        Self { ranges, sorted, of_regions: HashMap::new() }
     }
 
-    /// How many keys of a kind are in a region.
-    fn within(&self, region: &RegionInfo, kind: usize) -> usize {
-        let keys = &self.sorted[kind];
-        let from = keys.partition_point(|key| *key < region.start_key());
-        keys.partition_point(|key| ends_after(region.end_key(), key)).saturating_sub(from)
+    fn of(&mut self, region: &'k RegionInfo) -> &Expected {
+        let (ranges, sorted) = (self.ranges, &self.sorted);
+        self.of_regions
+            .entry(region.encoded_name())
+            .or_insert_with(|| Expected::new(ranges, sorted, region))
+    }
+}
+
+impl Expected {
+    fn new(ranges: &[Range], sorted: &[Vec<&[u8]>; 2], region: &RegionInfo) -> Self {
+        let from = ranges.partition_point(|range| !ends_after(&range.end, region.start_key()));
+        let to = ranges.partition_point(|range| ends_after(region.end_key(), &range.start));
+        let covered = from..to.max(from);
+        let shares = [0, 1].map(|kind| {
+            let keys = &sorted[kind];
+            let before = |key: &[u8]| keys.partition_point(|other| *other < key);
+            let end_of = |end: &[u8]| if end.is_empty() { keys.len() } else { before(end) };
+            let (first, last) = (before(region.start_key()), end_of(region.end_key()));
+            let known = last.saturating_sub(first);
+            if known == 0 {
+                let even = 1.0 / covered.len().max(1) as f64;
+                return covered.clone().map(|_| even).chain([0.0]).collect();
+            }
+            let within = |range: &Range| {
+                let (from, to) = (before(&range.start).max(first), end_of(&range.end).min(last));
+                to.saturating_sub(from) as f64 / known as f64
+            };
+            let mut shares: Vec<f64> = ranges[covered.clone()].iter().map(within).collect();
+            let outside = 1.0 - shares.iter().sum::<f64>();
+            // All that is missing from the sum of a region that is covered is lost by rounding.
+            shares.push(if outside < 1e-9 { 0.0 } else { outside });
+            shares
+        });
+        Self { covered, shares }
+    }
+}
+
+/// Whether the requests that are known are all that were sampled.
+fn is_whole(history: &History, table: &TableName) -> bool {
+    let loads = history.windows().flat_map(|window| &window.loads);
+    let loads = loads.filter(|(region, _)| region.table() == table);
+    let requests: u64 = loads.map(|(_, load)| load.reads + load.writes).sum();
+    keys_of(history, table).count() as u64 >= requests
+}
+
+/// Whether a sampled key is of the kind that is shown.
+fn is_kind(key: &KeyInWindow, frame: &Frame) -> bool {
+    match frame.metric {
+        Metric::Requests | Metric::Bytes => true,
+        Metric::Reads | Metric::BytesRead => !key.is_write,
+        Metric::Writes | Metric::BytesWritten => key.is_write,
     }
 }
 
 /// Whether a sampled key is of the kind that is shown, and in the part of the key space.
 fn is_wanted(key: &KeyInWindow, frame: &Frame) -> bool {
-    let is_kind = match frame.metric {
-        Metric::Requests | Metric::Bytes => true,
-        Metric::Reads | Metric::BytesRead => !key.is_write,
-        Metric::Writes | Metric::BytesWritten => key.is_write,
-    };
-    is_kind && *key.row >= *frame.from && ends_after(&frame.to, &key.row)
+    is_kind(key, frame) && *key.row >= *frame.from && ends_after(&frame.to, &key.row)
 }
 
-/// The rows of the map.
-fn ranges(regions: &[Arc<RegionInfo>], samples: &[&KeyInWindow], frame: &Frame) -> Vec<Range> {
+/// The rows of the map. If the sample is the whole load, a key is enough for a row.
+fn ranges(
+    regions: &[Arc<RegionInfo>],
+    samples: &[&KeyInWindow],
+    is_whole: bool,
+    frame: &Frame,
+) -> Vec<Range> {
+    let keys_min = if is_whole { 1 } else { ROW_KEYS_MIN };
     let is_shown = |region: &RegionInfo| {
         ends_after(region.end_key(), &frame.from) && ends_after(&frame.to, region.start_key())
     };
@@ -188,8 +251,8 @@ fn ranges(regions: &[Arc<RegionInfo>], samples: &[&KeyInWindow], frame: &Frame) 
             let from = keys.partition_point(|key| *key < start);
             let to = keys.partition_point(|key| ends_after(region.end_key(), key));
             let mine = &keys[from..to.max(from)];
-            // Its share of the spare rows equals its share of the sample.
-            let buckets = 1 + spare * mine.len() / keys.len();
+            // Its share of the spare rows equals its share of the sample, if that is large enough.
+            let buckets = (1 + spare * mine.len() / keys.len()).min(mine.len() / keys_min);
             let inner = bucket_starts(mine, buckets).into_iter();
             let inner = inner.filter(|key| **key > *start && ends_after(&frame.to, key));
             starts.extend(inner.map(|key| (key, *index)));
@@ -209,8 +272,8 @@ fn ranges(regions: &[Arc<RegionInfo>], samples: &[&KeyInWindow], frame: &Frame) 
     starts.into_iter().zip(ends).map(range).collect()
 }
 
-/// Keys that divide sorted keys into about this many buckets of equal weight. A key that fills a
-/// bucket alone gets its own.
+/// Keys that divide sorted keys into about this many buckets of equal weight: the first of each
+/// after the first. A key that fills a bucket alone gets its own.
 fn bucket_starts(sorted: &[&[u8]], buckets: usize) -> Vec<Vec<u8>> {
     if buckets < 2 || sorted.is_empty() {
         return Vec::new();
@@ -220,7 +283,7 @@ fn bucket_starts(sorted: &[&[u8]], buckets: usize) -> Vec<Vec<u8>> {
     let mut filled = 0.0;
     for same in sorted.chunk_by(|one, other| one == other) {
         let is_heavy = same.len() as f64 > weight && same.len() > 1;
-        if filled >= weight || (is_heavy && filled > 0.0) || starts.is_empty() {
+        if filled >= weight || (is_heavy && (filled > 0.0 || starts.is_empty())) {
             starts.push(same[0].to_vec());
             filled = 0.0;
         }
@@ -230,7 +293,7 @@ fn bucket_starts(sorted: &[&[u8]], buckets: usize) -> Vec<Vec<u8>> {
             filled = 0.0;
         }
     }
-    starts.truncate(buckets);
+    starts.truncate(buckets - 1);
     starts
 }
 
@@ -240,45 +303,32 @@ fn range_of(ranges: &[Range], key: &[u8]) -> Option<usize> {
     ends_after(&ranges[index].end, key).then_some(index)
 }
 
-/// Sampled reads and writes per range.
-fn tally<'k>(ranges: &[Range], keys: impl Iterator<Item = &'k KeyInWindow>) -> Vec<[u32; 2]> {
-    let mut counts = vec![[0; 2]; ranges.len()];
-    for key in keys {
-        if let Some(index) = range_of(ranges, &key.row) {
-            counts[index][usize::from(key.is_write)] += 1;
-        }
-    }
-    counts
-}
-
 /// Adds a region's counts of a window to the ranges that it covers.
 fn spread(
     column: &mut [f64],
     ranges: &[Range],
-    region: &RegionInfo,
     parts: &[u64; 2],
     keys: &[&KeyInWindow],
-    overall: &Overall<'_>,
+    expected: &Expected,
 ) {
-    let from = ranges.partition_point(|range| !ends_after(&range.end, region.start_key()));
-    let to = ranges.partition_point(|range| ends_after(region.end_key(), &range.start));
-    if from >= to {
+    let covered = &ranges[expected.covered.clone()];
+    if covered.is_empty() {
         return;
     }
-    let covered = &ranges[from..to];
-    // The part of the sample outside the visible part keeps its share.
-    let now = tally(covered, keys.iter().copied());
+    let mut found = [vec![0_u64; covered.len() + 1], vec![0; covered.len() + 1]];
+    for key in keys {
+        let place = range_of(covered, &key.row).unwrap_or(covered.len());
+        found[usize::from(key.is_write)][place] += 1;
+    }
     for (kind, &count) in parts.iter().enumerate().filter(|(_, count)| **count > 0) {
-        let sampled = keys.iter().filter(|key| usize::from(key.is_write) == kind).count();
-        let known = overall.within(region, kind);
-        for (index, cell) in column[from..to].iter_mut().enumerate() {
-            let share = if sampled > 0 {
-                f64::from(now[index][kind]) / sampled as f64
-            } else if known > 0 {
-                f64::from(overall.counts[from + index][kind]) / known as f64
-            } else {
-                1.0 / (to - from) as f64
-            };
+        let found = &found[kind];
+        let sampled: u64 = found.iter().sum();
+        let shares = if sampled >= count {
+            found.iter().map(|found| *found as f64 / sampled as f64).collect()
+        } else {
+            supported(found, &expected.shares[kind])
+        };
+        for (cell, share) in column[expected.covered.clone()].iter_mut().zip(shares) {
             *cell += count as f64 * share;
         }
     }
@@ -353,25 +403,140 @@ mod tests {
     #[test]
     fn a_region_is_divided_where_its_load_is() {
         let (low, high) = (region("", "m"), region("m", ""));
-        let keys = ["a", "b", "b", "b", "b", "b", "c", "d"];
+        let keys = ["a", "b", "b", "b", "b", "b", "c", "d"].repeat(25);
         let history =
-            history(&[(&[(&low, 80), (&high, 1)], &keys), (&[(&low, 8), (&high, 0)], &[])]);
+            history(&[(&[(&low, 2_000), (&high, 1)], &keys), (&[(&low, 8), (&high, 0)], &[])]);
         let map = heat_map(&history, &[Arc::clone(&low), Arc::clone(&high)], &frame(6));
         assert!(map.ranges.len() > 3 && map.ranges.len() <= 6, "{:?}", map.ranges);
+        assert_eq!(map.sampled, [200, 0]);
         // The hot key has a row of the map of its own.
         let own = map.ranges.iter().position(|range| range.start == b"b").unwrap();
         assert_eq!(map.ranges[own].end, b"b\0");
-        assert!((map.counts[0][own] - 50.0).abs() < 1e-9, "{:?}", map.counts);
+        assert!((map.counts[0][own] - 1_250.0).abs() < 1e-6, "{:?}", map.counts);
         // A window without a sample is spread as the others are.
         assert!((map.counts[1][own] - 5.0).abs() < 1e-9);
-        for (column, sum) in map.counts.iter().zip([81.0, 8.0]) {
-            assert!((column.iter().sum::<f64>() - sum).abs() < 1e-9, "nothing is lost");
+        for (column, sum) in map.counts.iter().zip([2_001.0, 8.0]) {
+            assert!((column.iter().sum::<f64>() - sum).abs() < 1e-6, "nothing is lost");
         }
         // When zoomed in, only that part is shown.
         let zoomed = Frame { from: b"b".to_vec(), to: b"b\0".to_vec(), ..frame(6) };
         let map = heat_map(&history, &[low, high], &zoomed);
         assert_eq!(map.ranges.len(), 1);
-        assert!((map.counts[0][0] - 50.0).abs() < 1e-9, "{:?}", map.counts);
+        assert!((map.counts[0][0] - 1_250.0).abs() < 1e-6, "{:?}", map.counts);
+    }
+
+    /// Of a few requests all are known, so each key may have a row of the map.
+    #[test]
+    fn a_small_load_is_shown_key_by_key() {
+        let all = region("", "");
+        let history = history(&[(&[(&all, 3)], &["a", "b", "c"]), (&[(&all, 1)], &["b"])]);
+        let map = heat_map(&history, &[all], &frame(20));
+        let starts: Vec<&[u8]> = map.ranges.iter().map(|range| &range.start[..]).collect();
+        assert!(starts.len() >= 3, "{starts:?}");
+        let of_b = starts.iter().rposition(|start| *start <= &b"b"[..]).unwrap();
+        assert_eq!(map.counts[1][of_b], 1.0, "{map:?}");
+    }
+
+    /// The next number of a sequence without a pattern, below a limit.
+    fn next(state: &mut u64, limit: u64) -> u64 {
+        *state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 33) % limit
+    }
+
+    const WRITES: u64 = 20_000;
+
+    /// A region that counts its rows, of which it samples 1,024 in each window; `key` gives a key
+    /// below 1,000,000 for the number of a window and of a write.
+    fn counted(windows: u64, key: impl Fn(u64, u64) -> u64) -> (History, Arc<RegionInfo>) {
+        let all = region("", "");
+        let mut history = History::default();
+        history.note(0, &[], None, None);
+        for window in 0..windows {
+            let row = |write| format!("{:06}", key(window, write)).into_bytes();
+            let sampled = |row| hblite::SampledRow { region: 0, is_write: true, row };
+            let none = hblite::HeavyRows::default();
+            let rows = hblite::RowCounts {
+                until: window,
+                regions: vec![hblite::RegionRows {
+                    table: all.table().clone(),
+                    region: all.encoded_name().to_owned(),
+                    reads: none.clone(),
+                    writes: hblite::HeavyRows { requests: WRITES, ..none },
+                }],
+                sample: (0..1_024).map(row).map(sampled).collect(),
+            };
+            let status = RegionStatus {
+                region: all.as_ref().clone(),
+                load: RegionLoad { write_requests: WRITES * (window + 1), ..RegionLoad::default() },
+                store_count: 1,
+                store_file_count: 0,
+                store_file_size_bytes: 0,
+                memstore_size_bytes: 0,
+            };
+            history.note((window as i64 + 1) * 5_000, &[status], None, Some(rows));
+        }
+        (history, all)
+    }
+
+    /// The part of the numbers below 1,000,000 that a range of keys has.
+    fn width(range: &Range) -> f64 {
+        let number = |key: &[u8], empty: f64| match key {
+            [] => empty,
+            key => std::str::from_utf8(key).unwrap().trim_end_matches('\0').parse().unwrap(),
+        };
+        (number(&range.end, 1e6) - number(&range.start, 0.0)) / 1e6
+    }
+
+    /// From the first window on, and when the samples of old windows have become smaller.
+    #[test]
+    fn an_even_load_looks_even() {
+        for windows in [1, 3, 40] {
+            let seed = std::cell::Cell::new(windows);
+            let key = |_, _| {
+                let mut state = seed.get();
+                let key = next(&mut state, 1_000_000);
+                seed.set(state);
+                key
+            };
+            let (history, all) = counted(windows, key);
+            let map = heat_map(&history, &[all], &frame(119));
+            let rows_min = if windows == 1 { 50 } else { 100 };
+            assert!(map.ranges.len() >= rows_min, "{} rows of {windows}", map.ranges.len());
+            for (window, column) in map.counts.iter().enumerate() {
+                for (range, count) in map.ranges.iter().zip(column) {
+                    let times = count / WRITES as f64 / width(range);
+                    assert!((0.4..2.5).contains(&times), "{times} in window {window} of {windows}");
+                }
+            }
+        }
+    }
+
+    /// What is not even is not evened out: a load that moves, and a row that is hot for a window.
+    #[test]
+    fn what_changes_is_seen_when_it_does() {
+        let key = |window: u64, write: u64| match window {
+            _ if window == 30 && write.is_multiple_of(12) => 777_777,
+            _ => window * 25_000 + write * 7_919 % 25_000,
+        };
+        let (history, all) = counted(40, key);
+        let map = heat_map(&history, &[all], &frame(119));
+        for (window, column) in map.counts.iter().enumerate() {
+            let (from, to) = (window as f64 * 25_000.0, (window + 1) as f64 * 25_000.0);
+            let (mut sum, mut place) = (0.0, 0.0);
+            for (range, count) in map.ranges.iter().zip(column) {
+                let end = place + width(range) * 1e6;
+                if place < to + 20_000.0 && end > from - 20_000.0 {
+                    sum += count;
+                }
+                place = end;
+            }
+            let least = if window == 30 { 0.88 } else { 0.95 };
+            assert!(sum > least * WRITES as f64, "{sum} in window {window}");
+        }
+        let row = map.ranges.iter().rposition(|range| *range.start <= b"777777"[..]).unwrap();
+        let share = map.counts[30][row] / WRITES as f64;
+        assert!((0.06..0.11).contains(&share), "{share}");
     }
 
     #[test]

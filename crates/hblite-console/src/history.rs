@@ -2,7 +2,8 @@
 //!
 //! Bounded: at most [`WINDOWS_MAX`] windows, with at most [`LOADS_MAX`] loads in all; the oldest
 //! windows are dropped first. A window has only regions that had requests, and at most [`KEYS_MAX`]
-//! sampled keys. The last [`ROWS_WINDOWS`] windows also have what was counted of rows.
+//! sampled keys. The last [`ROWS_WINDOWS`] windows have [`LAST_KEYS_MAX`] of them, and what was
+//! counted of rows.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -17,8 +18,9 @@ pub(crate) const LOADS_MAX: usize = 400_000;
 
 /// Windows with what was counted of rows.
 const ROWS_WINDOWS: usize = 12;
-/// Sampled keys of a window.
+/// Sampled keys of a window, and of one of the last.
 pub(crate) const KEYS_MAX: usize = 200;
+const LAST_KEYS_MAX: usize = 1_600;
 
 /// A sampled key.
 #[derive(Debug, Clone)]
@@ -191,7 +193,12 @@ impl History {
             let (end_ms, calls) = (now_ms, new_calls);
             self.windows.push_back(Window { start_ms, end_ms, loads, keys, rows, calls });
             if let Some(old) = self.windows.len().checked_sub(ROWS_WINDOWS + 1) {
-                self.windows[old].rows = None;
+                let old = &mut self.windows[old];
+                old.rows = None;
+                let keys = std::mem::take(&mut old.keys);
+                let weights = vec![1.0; keys.len()];
+                let kept = thinned(&weights, KEYS_MAX).take(KEYS_MAX);
+                old.keys = kept.map(|at| keys[at].clone()).collect();
             }
         }
         self.forget();
@@ -221,7 +228,7 @@ impl History {
             let region = Arc::clone(place(one.region)?.0);
             Some(KeyInWindow { region, row: one.row.clone().into(), is_write: one.is_write })
         };
-        thinned(&weights, KEYS_MAX).filter_map(key).take(KEYS_MAX).collect()
+        thinned(&weights, LAST_KEYS_MAX).filter_map(key).take(LAST_KEYS_MAX).collect()
     }
 
     /// Whether rows were counted, not sampled.

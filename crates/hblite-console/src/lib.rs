@@ -9,7 +9,8 @@
 //! - `state` holds what requests share
 //! - `recorder` keeps the last hour of requests per region and sampled keys (`history`)
 //! - `written_keys` samples the keys that are written to a cluster
-//! - `heat` makes a heat map of them, `findings` names what is hot
+//! - `heat` makes a heat map of them, by what the sample supports (`shares`); `findings` names what
+//!   is hot
 //! - `source` is the store, the server or the cluster that the console shows
 //!
 //! Threads: requests may come from any, concurrently. The recorder has a thread of its own, and a
@@ -25,6 +26,7 @@ mod guard;
 mod heat;
 mod history;
 mod recorder;
+mod shares;
 mod source;
 mod state;
 mod token;

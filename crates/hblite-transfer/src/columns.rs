@@ -32,6 +32,16 @@ const TIMESTAMP: &str = "HBASE_TS_KEY";
 const TIME_TO_LIVE: &str = "HBASE_CELL_TTL";
 const ATTRIBUTES: &str = "HBASE_ATTRIBUTES_KEY";
 const VISIBILITY: &str = "HBASE_CELL_VISIBILITY";
+const SPECIAL: [&str; 5] = [ROW_KEY, TIMESTAMP, TIME_TO_LIVE, ATTRIBUTES, VISIBILITY];
+
+/// The meaning of a header line without an `HBASE_ROW_KEY`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HeaderNames {
+    /// The name of the field that is the row key; `None` for the first field.
+    pub row_key: Option<String>,
+    /// The family of names without a colon.
+    pub family: Option<String>,
+}
 
 /// The fields of a line, in order.
 ///
@@ -57,7 +67,7 @@ impl Columns {
         Self::from_names(text.split(','))
     }
 
-    /// As [`Columns::parse`], one name at a time: the fields of a header line.
+    /// As [`Columns::parse`], one name at a time.
     ///
     /// # Errors
     /// As [`Columns::parse`].
@@ -86,6 +96,35 @@ impl Columns {
         }
         let row_key = fields.iter().position(|field| *field == Column::RowKey).unwrap_or(0);
         Ok(Self { fields, row_key })
+    }
+
+    /// The fields of a header line. One with an `HBASE_ROW_KEY` is read as by [`Columns::parse`].
+    /// In any other, the row key is a field as `header` says, and names without a colon are
+    /// qualifiers.
+    ///
+    /// # Errors
+    /// As [`Columns::parse`]; `Invalid` too if the header does not have the row key, or a name has
+    /// no family.
+    pub fn from_header(names: &[&str], header: &HeaderNames) -> Result<Self, TransferError> {
+        let names: Vec<&str> = names.iter().map(|name| name.trim()).collect();
+        let place = match &header.row_key {
+            Some(key) => names.iter().position(|name| name == key).ok_or_else(|| {
+                invalid(format!("the header has no {key}, only {}", names.join(", ")))
+            })?,
+            None if names.contains(&ROW_KEY) => return Self::from_names(names.into_iter()),
+            None => 0,
+        };
+        let name_of = |(index, name): (usize, &&str)| match (&header.family, *name) {
+            _ if index == place => Ok(ROW_KEY.to_owned()),
+            (_, "") => Err(invalid(format!("field {} of the header has no name", index + 1))),
+            (_, name) if name.contains(':') || SPECIAL.contains(&name) => Ok(name.to_owned()),
+            (Some(family), name) => Ok(format!("{family}:{name}")),
+            (None, name) => Err(invalid(format!(
+                "the column {name:?} of the header has no family: name it with --family"
+            ))),
+        };
+        let names = names.iter().enumerate().map(name_of).collect::<Result<Vec<_>, _>>()?;
+        Self::from_names(names.iter().map(String::as_str))
     }
 
     /// The fields in order.
@@ -183,6 +222,34 @@ mod tests {
         for (text, reason) in refused {
             let error = Columns::parse(text).unwrap_err().to_string();
             assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn any_header_names_columns_and_the_first_is_the_row_key() {
+        let of = |names: &[&str], row_key: Option<&str>, family: Option<&str>| {
+            let [row_key, family] = [row_key, family].map(|text| text.map(str::to_owned));
+            Columns::from_header(names, &HeaderNames { row_key, family })
+        };
+        let shown = |columns: Columns| {
+            columns.fields().iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+        };
+        let names = ["id", " name", "g:city", "HBASE_TS_KEY"];
+        let first = of(&names, None, Some("f")).unwrap();
+        assert_eq!(shown(first), "HBASE_ROW_KEY,f:name,g:city,HBASE_TS_KEY");
+        let named = of(&names, Some("name"), Some("f")).unwrap();
+        assert_eq!(shown(named), "f:id,HBASE_ROW_KEY,g:city,HBASE_TS_KEY");
+        let marked = of(&["f", "HBASE_ROW_KEY"], None, Some("g")).unwrap();
+        assert_eq!(shown(marked), "f:,HBASE_ROW_KEY", "as in columns");
+        for (names, row_key, family, reason) in [
+            (&names[..], Some("key"), Some("f"), "the header has no key, only id, name, g:city"),
+            (&names, None, None, "\"name\" of the header has no family"),
+            (&["id", ""], None, Some("f"), "field 2 of the header has no name"),
+            (&["id"], None, Some("f"), "One or more columns"),
+            (&["id", "HBASE_ROW_KEY", "x"], Some("id"), Some("f"), "exactly one"),
+        ] {
+            let error = of(names, row_key, family).unwrap_err().to_string();
+            assert!(error.contains(reason), "{names:?}: {error}");
         }
     }
 

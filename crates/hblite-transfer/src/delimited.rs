@@ -15,7 +15,7 @@ use csv::{QuoteStyle, WriterBuilder};
 use hblite::bytes::{from_string_binary, to_string_binary};
 use hblite::{Durability, Mutation, Put, RowResult};
 
-use crate::columns::{Column, Columns};
+use crate::columns::{Column, Columns, HeaderNames};
 use crate::error::{BadLine, TransferError};
 use crate::export::{RowWriter, time_to_live};
 use crate::import::{ImportOptions, RowRead, RowReader};
@@ -75,8 +75,8 @@ pub struct DelimitedReader<R> {
 }
 
 impl<R: Read> DelimitedReader<R> {
-    /// Reads from `input`. With `has_header` the first line is a header: it names the columns if
-    /// `columns` does not.
+    /// Reads from `input`. With a `header` the first line is one: it names the columns if `columns`
+    /// does not.
     ///
     /// # Errors
     /// `Invalid` if the columns are not named, or are not valid; `Read`; `BadLine` if the header
@@ -85,7 +85,7 @@ impl<R: Read> DelimitedReader<R> {
         input: R,
         format: DelimitedFormat,
         columns: Option<Columns>,
-        has_header: bool,
+        header: Option<&HeaderNames>,
         options: &ImportOptions,
     ) -> Result<Self, TransferError> {
         let record_format = RecordFormat {
@@ -95,14 +95,17 @@ impl<R: Read> DelimitedReader<R> {
             field_lines_max: options.field_lines_max,
         };
         let mut records = RecordReader::new(input, record_format);
-        let mut header = None;
-        if has_header && records.next()? && columns.is_none() {
+        let mut named = None;
+        if let Some(header) = header
+            && records.next()?
+            && columns.is_none()
+        {
             let names = records.fields().map(std::str::from_utf8).collect::<Result<Vec<_>, _>>();
             let names = names
                 .map_err(|_| TransferError::Invalid("columns: the header is not UTF-8".into()))?;
-            header = Some(Columns::from_names(names.into_iter())?);
+            named = Some(Columns::from_header(&names, header)?);
         }
-        let columns = columns.or(header).ok_or_else(|| {
+        let columns = columns.or(named).ok_or_else(|| {
             TransferError::Invalid(
                 "columns: none are named, neither as an option nor by a header line".into(),
             )

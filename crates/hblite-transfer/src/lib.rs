@@ -55,7 +55,7 @@ mod records;
 mod row_builder;
 mod row_range;
 
-pub use columns::{Column, Columns};
+pub use columns::{Column, Columns, HeaderNames};
 pub use compare::{CompareOptions, Comparison, DifferenceKind, RowDifference, compare};
 pub use copy::{Coprocessors, CopyCount, CopyOptions, copy, create_like};
 pub use copy_progress::{CopyProgress, RangeProgress};

@@ -36,7 +36,7 @@ fn delimited(
     options: &ImportOptions,
 ) -> Result<ImportReport, ImportError> {
     let columns = Columns::parse(columns).unwrap();
-    let mut reader = DelimitedReader::new(text, format, Some(columns), false, options).unwrap();
+    let mut reader = DelimitedReader::new(text, format, Some(columns), None, options).unwrap();
     import(table, &mut reader, options, &mut |_| GO_ON)
 }
 
@@ -108,7 +108,7 @@ fn lines_are_counted_as_an_editor_counts_them() {
                     let columns = Some(Columns::parse(columns).unwrap());
                     let format = DelimitedFormat::CSV;
                     let mut reader =
-                        DelimitedReader::new(input, format, columns, false, &skipping()).unwrap();
+                        DelimitedReader::new(input, format, columns, None, &skipping()).unwrap();
                     let report = import(&table, &mut reader, &skipping(), &mut |_| GO_ON).unwrap();
                     let found: Vec<u64> =
                         report.bad_lines_kept.iter().map(|bad| bad.line).collect();
@@ -245,7 +245,7 @@ fn a_progress_ends_an_import_and_the_lines_read_so_far_are_in() {
     let columns = Some(Columns::parse("HBASE_ROW_KEY,f:q").unwrap());
     let format = DelimitedFormat::CSV;
     let mut reader =
-        DelimitedReader::new(text.as_bytes(), format, columns, false, &options).unwrap();
+        DelimitedReader::new(text.as_bytes(), format, columns, None, &options).unwrap();
     let error = import(&table, &mut reader, &options, &mut |progress| match progress.lines {
         ..5_000 => GO_ON,
         _ => ControlFlow::Break(()),

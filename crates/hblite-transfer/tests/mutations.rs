@@ -8,8 +8,8 @@ use std::io::Read;
 
 use hblite::Mutation;
 use hblite_transfer::{
-    Columns, DelimitedFormat, DelimitedReader, ImportOptions, JsonLinesReader, RowRead, RowReader,
-    TransferError,
+    Columns, DelimitedFormat, DelimitedReader, HeaderNames, ImportOptions, JsonLinesReader,
+    RowRead, RowReader, TransferError,
 };
 use proptest::prelude::*;
 
@@ -91,7 +91,9 @@ fn options() -> ImportOptions {
 fn read_fields(input: &[u8], format: DelimitedFormat, has_header: bool) {
     let columns = "HBASE_ROW_KEY,HBASE_TS_KEY,f:q,g";
     let columns = (!has_header).then(|| Columns::parse(columns).unwrap());
-    match DelimitedReader::new(input, format, columns, has_header, &options()) {
+    let names = HeaderNames { row_key: None, family: Some("f".to_owned()) };
+    let header = has_header.then_some(&names);
+    match DelimitedReader::new(input, format, columns, header, &options()) {
         Ok(mut reader) => read(&mut reader, input),
         Err(error) => assert!(!error.to_string().is_empty()),
     }

@@ -14,8 +14,8 @@ use hblite::{
     Put, Scan, Table, TableDescriptor,
 };
 use hblite_transfer::{
-    Columns, DelimitedFormat, DelimitedReader, DelimitedWriter, ImportOptions, JsonLinesReader,
-    JsonLinesWriter, PIECE_SIZE, RowReader, RowWriter, export, import,
+    Columns, DelimitedFormat, DelimitedReader, DelimitedWriter, HeaderNames, ImportOptions,
+    JsonLinesReader, JsonLinesWriter, PIECE_SIZE, RowReader, RowWriter, export, import,
 };
 use proptest::prelude::*;
 
@@ -152,9 +152,11 @@ proptest! {
 
         let (_other, to) = table();
         let columns = (!has_header).then_some(columns);
+        let names = HeaderNames::default();
+        let header = has_header.then_some(&names);
         let options = ImportOptions::at(NOW);
         let mut reader =
-            DelimitedReader::new(text.as_slice(), format, columns, has_header, &options).unwrap();
+            DelimitedReader::new(text.as_slice(), format, columns, header, &options).unwrap();
         read(&to, &mut reader, 2);
         prop_assert_eq!(cells(&to, &raw()), cells(&from, &raw()));
     }
@@ -209,7 +211,7 @@ fn times_to_live_come_back_as_a_column() {
     let (_other, to) = table();
     let options = ImportOptions::at(NOW);
     let mut reader =
-        DelimitedReader::new(text.as_slice(), format, Some(columns), false, &options).unwrap();
+        DelimitedReader::new(text.as_slice(), format, Some(columns), None, &options).unwrap();
     read(&to, &mut reader, 1);
     assert_eq!(cells(&to, &raw()), cells(&from, &raw()));
 }

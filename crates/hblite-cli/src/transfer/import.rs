@@ -11,8 +11,8 @@ use flate2::read::MultiGzDecoder;
 use hblite::bytes::from_string_binary;
 use hblite::{ColumnFamilyDescriptor, Connection, Durability, Table, TableDescriptor};
 use hblite_transfer::{
-    Columns, DelimitedFormat, DelimitedReader, FIELD_LINES_MAX, ImportError, ImportOptions,
-    ImportReport, JsonLinesReader, LINE_SIZE_MAX, RowReader, TransferError, import,
+    Columns, DelimitedFormat, DelimitedReader, FIELD_LINES_MAX, HeaderNames, ImportError,
+    ImportOptions, ImportReport, JsonLinesReader, LINE_SIZE_MAX, RowReader, TransferError, import,
 };
 use indicatif::ProgressBar;
 
@@ -73,9 +73,15 @@ struct FieldArguments {
     /// HBASE_TS_KEY, HBASE_CELL_TTL (milliseconds), HBASE_ATTRIBUTES_KEY (ignored)
     #[arg(long, value_name = "COLUMNS")]
     columns: Option<String>,
-    /// The first line is a header; without --columns, it names the columns
+    /// The first line is a header; without --columns, it names the columns: as there, or with any
+    /// names
     #[arg(long)]
     header: bool,
+    /// The field of the header that is the row key [default: HBASE_ROW_KEY, or else the first]. The
+    /// names of the others are family:qualifier, or a qualifier in the family that --family names
+    /// first or the table alone has
+    #[arg(long, value_name = "NAME", requires = "header", conflicts_with = "columns")]
+    row_key: Option<String>,
     /// The byte between fields, instead of a comma or a tab: '|', '\x01'
     #[arg(long, value_name = "BYTE")]
     separator: Option<String>,
@@ -106,6 +112,7 @@ struct CreationArguments {
 const AFTER_HELP: &str = "\
 Examples:
   hblite import users users.csv --columns HBASE_ROW_KEY,info:name,info:city
+  hblite import users users.csv --header --row-key id --family info
   hblite import users users.tsv.gz --columns HBASE_ROW_KEY,HBASE_TS_KEY,info:name --skip-bad-lines
   hblite export users - --format jsonl | hblite import copy - --format jsonl --family info --dir B
 
@@ -262,14 +269,16 @@ fn run_import(arguments: &ImportArguments, interrupt: &Interrupt) -> Result<Impo
     };
     let result = match format {
         Format::Jsonl => run(&mut JsonLinesReader::new(input, &options), None),
-        Format::Csv | Format::Tsv => {
-            DelimitedReader::new(input, delimited, columns, fields.header, &options)
-                .map_err(Failure::from)
-                .and_then(|mut reader| {
-                    let columns = reader.columns().clone();
-                    run(&mut reader, Some(&columns))
-                })
-        }
+        Format::Csv | Format::Tsv => arguments
+            .header(&connection, &families)
+            .and_then(|header| {
+                DelimitedReader::new(input, delimited, columns, header.as_ref(), &options)
+            })
+            .map_err(Failure::from)
+            .and_then(|mut reader| {
+                let columns = reader.columns().clone();
+                run(&mut reader, Some(&columns))
+            }),
     };
     bar.finish_and_clear();
     let closed = connection.close();
@@ -310,6 +319,25 @@ impl FieldArguments {
 }
 
 impl ImportArguments {
+    /// What the names of a header mean, if the first line is one.
+    fn header(
+        &self,
+        connection: &Connection,
+        families: &[ColumnFamilyDescriptor],
+    ) -> Result<Option<HeaderNames>, TransferError> {
+        if !self.fields.header {
+            return Ok(None);
+        }
+        let mut family = families.first().map(ColumnFamilyDescriptor::name_as_string);
+        let table = connection.table(self.table.as_str())?;
+        if family.is_none() && connection.admin().table_exists(table.name())? {
+            let descriptor = table.descriptor()?;
+            let mut known = descriptor.families();
+            family = known.next().filter(|_| known.len() == 0).map(|only| only.name_as_string());
+        }
+        Ok(Some(HeaderNames { row_key: self.fields.row_key.clone(), family }))
+    }
+
     /// The table, created if necessary. It must have the families that the columns need.
     fn table(
         &self,

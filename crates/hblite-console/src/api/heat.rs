@@ -48,6 +48,7 @@ pub(super) fn heat(state: &State, query: &Query) -> Answer {
         "servers": servers.iter().map(|server| &server.name).collect::<Vec<_>>(),
         "ranges": ranges_json(state, &map, &regions),
         "windows": map.windows,
+        "sampled_requests": map.sampled,
         "counts": map.counts.iter().map(|column| rounded(column)).collect::<Value>(),
         "findings": found.iter().map(finding_json).collect::<Value>(),
     }))

@@ -15,6 +15,8 @@ const SCALES = {
   log: (share) => Math.log1p(share * 999) / Math.log(1000),
 };
 const SAMPLED = {
+  requests: "Within a region, ranges have their usual shares, and others where the sampled requests of "
+    + "a window differ by more than chance.",
   writes: "A cluster's keys are sampled from what was written: reads are divided evenly in a region.",
   none: "No keys are sampled here: rows of the map are whole regions.",
 };
@@ -319,12 +321,25 @@ function place(state, event) {
     row: clamp(Math.floor((y - plot.y) / plot.height * rows), rows) };
 }
 
+/// What a count may be wrong by, as twice the standard error of its share in the sample. Those of
+/// whole regions are exact, and so are all if every request was sampled.
+function error(answer, window, row) {
+  const { ranges } = answer;
+  const isOther = (at) => ranges[at] === undefined || ranges[at].region !== ranges[row].region;
+  const sampled = answer.sampled_requests[window];
+  const sum = answer.counts[window].reduce((sum, count) => sum + count, 0);
+  const share = answer.counts[window][row] / sum;
+  if ((isOther(row - 1) && isOther(row + 1)) || !(share > 0) || (!isBytes() && sampled >= sum)) return "";
+  const part = sampled > 0 ? 2 * Math.sqrt((1 - share) / (share * sampled)) : 1;
+  return part < 0.995 ? ` ± ${Math.ceil(part * 100)} %` : ", by the sample of other windows";
+}
+
 function describe(state, { window, row }) {
   const { answer } = state;
   const one = answer.ranges[row];
   const [start, end] = answer.windows[window];
   const value = rate(answer, window, row);
-  return [["b", `${amount(value)}/s ${kept.metric.replace("_", " ")}`],
+  return [["b", `${amount(value)}/s ${kept.metric.replace("_", " ")}${error(answer, window, row)}`],
     ["span", `${time(start)} to ${time(end)}`], ["code", range(one.start, one.end)],
     ["span", `region ${one.region + 1} of ${answer.regions}` +
       (one.server === null ? "" : `, ${answer.servers[one.server] ?? ""}`)]];
