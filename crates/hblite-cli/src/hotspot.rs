@@ -62,6 +62,12 @@ pub(crate) struct FailIf {
     fail_if: Vec<FigureCondition>,
 }
 
+impl FailIf {
+    fn is_any(&self) -> bool {
+        !self.fail_if.is_empty()
+    }
+}
+
 fn condition(text: &str) -> Result<FigureCondition, BadCondition> {
     FigureCondition::parse(text)
 }
@@ -149,9 +155,15 @@ fn print_tables(results: &[RunResult]) {
 
 /// Status 1, with the reasons, if a condition holds for any result.
 fn judge(results: &[RunResult], conditions: &FailIf) -> ExitCode {
-    let judged = results
-        .iter()
-        .map(|result| judge_figures(&result.design, &result.named_figures(), &conditions.fail_if));
+    let figures: Vec<(String, NamedFigures)> =
+        results.iter().map(|result| (result.design.clone(), result.named_figures())).collect();
+    judge_all(&figures, conditions)
+}
+
+/// Status 1, with the reasons, if a condition holds for the figures of any design.
+fn judge_all(figures: &[(String, NamedFigures)], conditions: &FailIf) -> ExitCode {
+    let judged =
+        figures.iter().map(|(design, figures)| judge_figures(design, figures, &conditions.fail_if));
     judged
         .fold(ExitCode::SUCCESS, |worst, next| if next == ExitCode::SUCCESS { worst } else { next })
 }

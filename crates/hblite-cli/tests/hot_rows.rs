@@ -96,6 +96,15 @@ fn connect(served: &Served) -> Connection {
     hblite::connect(&served.url()).expect("a connection")
 }
 
+/// Sets a flag at its end.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Tables with a load that ends before anything is watched.
 fn prepare(connection: &Connection) {
     for load in &LOADS {
@@ -166,6 +175,52 @@ fn console(served: &Served) -> BTreeMap<&'static str, String> {
     LOADS.iter().map(of).collect()
 }
 
+/// The findings of each table in a document for programs, whose shares of rows are those of its
+/// findings.
+fn findings(document: &Value) -> BTreeMap<String, String> {
+    assert_eq!(document["version"], 1, "{document}");
+    let of = |table: &Value| {
+        assert_eq!(table["rows"]["method"], "counted", "{table}");
+        let rows = table["hottest"]["rows"].as_array().unwrap();
+        let found = table["findings"].as_array().unwrap();
+        for finding in found.iter().filter(|finding| finding["kind"] == "row") {
+            let row = rows.iter().find(|row| row["row"] == finding["keys"]["start"]).unwrap();
+            assert_eq!(row["share"], finding["share"], "{table}");
+            let of = |bound: &str| row[bound].as_f64().unwrap();
+            assert!(of("low") <= of("share") && of("share") <= of("high"), "{row}");
+        }
+        let texts: Vec<&str> = found.iter().map(|one| one["text"].as_str().unwrap()).collect();
+        (table["table"].as_str().unwrap().to_owned(), texts.join("\n"))
+    };
+    document["tables"].as_array().unwrap().iter().map(of).collect()
+}
+
+/// What `GET /hot` answers for the windows of the console that began after a moment.
+fn hot(served: &Served, begin_ms: i64) -> BTreeMap<String, String> {
+    let ask = |path: &str| -> Value {
+        let url = format!("http://127.0.0.1:{}/{path}", served.port("http_port"));
+        ureq::get(&url).call().unwrap().body_mut().read_json().unwrap()
+    };
+    let overview = ask("console/api/overview");
+    let mut ends = overview["series"]["end_ms"].as_array().unwrap().iter();
+    let since_ms = ends.find_map(|end| end.as_i64().filter(|end| *end >= begin_ms)).unwrap();
+    findings(&ask(&format!("hot?since={since_ms}")))
+}
+
+/// What `hblite hotspot watch --json` prints.
+fn watch_json(url: &str) -> BTreeMap<String, String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hblite"));
+    command.args(["hotspot", "watch", url, "--every", "2", "--windows", "2", "--json"]);
+    LOADS.iter().for_each(|load| _ = command.args(["--table", load.table]));
+    let fails = ["--fail-if", "hottest row share > 60 % and findings >= 1"];
+    let output = command.args(fails).output().unwrap();
+    let reasons = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{reasons}");
+    assert!(reasons.contains("row: writes hottest row share is 0."), "{reasons}");
+    assert!(!reasons.contains("uniform: "), "{reasons}");
+    findings(&serde_json::from_slice(&output.stdout).unwrap())
+}
+
 /// The number before the first " %" after `begin`.
 fn share(text: &str, begin: &str) -> f64 {
     let (_, rest) = text.split_once(begin).unwrap_or_else(|| panic!("{begin}: {text}"));
@@ -231,7 +286,8 @@ fn shares_are_right_however_they_are_watched() {
     let connection = connect(&served);
     prepare(&connection);
     let stop = AtomicBool::new(false);
-    let (truths, by_http, by_rpc, by_console) = thread::scope(|scope| {
+    let begin_ms = connection.now_millis();
+    let (truths, by_http, by_rpc, by_console, by_json, by_hot) = thread::scope(|scope| {
         let senders: Vec<_> = LOADS
             .iter()
             .map(|load| {
@@ -239,18 +295,27 @@ fn shares_are_right_however_they_are_watched() {
                 scope.spawn(move || send(connection, load, stop))
             })
             .collect();
+        // If something is not as expected, too.
+        let senders_end = SetOnDrop(&stop);
         let http = format!("http://127.0.0.1:{}/status", served.port("http_port"));
-        let by_http = scope.spawn(move || watch(&http));
+        let by_http = scope.spawn({
+            let http = http.clone();
+            move || watch(&http)
+        });
         let by_rpc = watch(&served.url());
         let by_http = by_http.join();
+        let by_json = watch_json(&http);
         let by_console = console(&served);
-        stop.store(true, Ordering::Relaxed);
+        let by_hot = hot(&served, begin_ms);
+        drop(senders_end);
         let truths: Vec<_> = senders.into_iter().map(|sender| sender.join().unwrap()).collect();
-        (truths, by_http.unwrap(), by_rpc, by_console)
+        (truths, by_http.unwrap(), by_rpc, by_console, by_json, by_hot)
     });
     for (load, counts) in LOADS.iter().zip(&truths) {
         for (how, texts) in [("HTTP", &by_http), ("RPC", &by_rpc), ("console", &by_console)] {
             check(how, load, counts, &texts[load.table]);
         }
+        check("JSON", load, counts, &by_json[load.table]);
+        check("GET /hot", load, counts, &by_hot[load.table]);
     }
 }

@@ -103,6 +103,13 @@ impl Console {
         guard::check(request, self.options.host.as_deref())?;
         let path = request.uri().path();
         let not_found = || Failure::new(StatusCode::NOT_FOUND, "there is no such page");
+        if path == "/hot" {
+            if *request.method() != Method::GET {
+                return Err(Failure::new(StatusCode::METHOD_NOT_ALLOWED, "use GET"));
+            }
+            let query = Query::parse(request.uri().query().unwrap_or_default());
+            return json(StatusCode::OK, &api::hot::hot(&self.state, &query)?);
+        }
         let Some(name) = path.strip_prefix("/console/") else {
             return Ok(redirect());
         };

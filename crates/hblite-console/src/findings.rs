@@ -2,23 +2,26 @@
 //!
 //! The findings themselves are those of `hotspot watch`: [`hblite_hotspot::findings`].
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use hblite::{RegionInfo, RowCounts};
-use hblite_hotspot::findings::{self, Finding, Hottest, Method, Motion, Observed, RegionSeen};
+use hblite::{HeavyRows, RegionInfo, RegionRows, RowCounts, SampledRow};
+use hblite_hotspot::findings::{
+    self, Finding, HotTable, Hottest, Method, Motion, Observed, RegionSeen,
+};
 
-use crate::history::{History, Load, Window};
+use crate::history::{History, KeyInWindow, Load, Window};
 
 /// Windows in which the hottest region is followed.
 const WINDOWS_MAX: usize = 60;
 
+/// A window with the load of each region of a table.
+type Loaded<'h> = (&'h Window, Vec<Load>);
+
 /// What is hot now in the table with these regions, which are in key order.
 pub(crate) fn findings(history: &History, regions: &[Arc<RegionInfo>]) -> Vec<Finding> {
-    let names: Vec<&str> = regions.iter().map(|region| region.encoded_name()).collect();
     let windows: Vec<&Window> = history.windows().rev().take(WINDOWS_MAX).collect();
-    let windows: Vec<(&Window, Vec<Load>)> =
-        windows.into_iter().rev().map(|window| (window, loads(window, &names))).collect();
+    let windows = loaded(windows.into_iter().rev(), regions);
     let sums: Vec<(u64, f64)> = windows
         .iter()
         .map(|(window, loads)| {
@@ -26,10 +29,111 @@ pub(crate) fn findings(history: &History, regions: &[Arc<RegionInfo>]) -> Vec<Fi
         })
         .collect();
     let taken = &windows[windows.len() - findings::latest(&sums)..];
-    let mut rows: Option<RowCounts> = None;
-    for counts in taken.iter().filter_map(|(window, _)| window.rows.as_ref()) {
-        rows.get_or_insert_default().add(counts);
+    let rows = rows_of(history, taken, regions);
+    findings::findings(&observed(&windows, taken, regions, rows.as_ref()))
+}
+
+/// What was hot in the table with these regions in these windows, which are in order.
+pub(crate) fn hot(history: &History, windows: &[&Window], regions: &[Arc<RegionInfo>]) -> HotTable {
+    let regions = &with_former(regions, windows);
+    let windows = loaded(windows.iter().copied(), regions);
+    let rows = rows_of(history, &windows, regions);
+    let observed = observed(&windows, &windows, regions, rows.as_ref());
+    let table = regions.first().map(|region| region.table().to_string()).unwrap_or_default();
+    let is_written = !history.is_counted() && rows.is_some();
+    HotTable::new(&table, &observed, is_written.then(|| WRITTEN.to_owned()))
+}
+
+/// How the rows of a cluster that does not count them are known.
+const WRITTEN: &str = "The rows are a sample of those that were written, found by the times of \
+    their cells: reads, deletes, increments and rewritten cells may be missing. Bounds are two \
+    standard errors.";
+
+/// The regions of a table in key order, with those that had requests in these windows and do not
+/// exist any longer.
+fn with_former(regions: &[Arc<RegionInfo>], windows: &[&Window]) -> Vec<Arc<RegionInfo>> {
+    let mut all = regions.to_vec();
+    let mut known: HashSet<&str> = regions.iter().map(|region| region.encoded_name()).collect();
+    let table = regions.first().map(|region| region.table());
+    for (region, _) in windows.iter().flat_map(|window| &window.loads) {
+        if Some(region.table()) == table && known.insert(region.encoded_name()) {
+            all.push(Arc::clone(region));
+        }
     }
+    all.sort_by(|one, other| one.start_key().cmp(other.start_key()));
+    all
+}
+
+fn loaded<'h>(
+    windows: impl Iterator<Item = &'h Window>,
+    regions: &[Arc<RegionInfo>],
+) -> Vec<Loaded<'h>> {
+    let names: Vec<&str> = regions.iter().map(|region| region.encoded_name()).collect();
+    windows.map(|window| (window, loads(window, &names))).collect()
+}
+
+/// What is known of rows: what was counted, or else the sampled keys.
+fn rows_of(
+    history: &History,
+    windows: &[Loaded<'_>],
+    regions: &[Arc<RegionInfo>],
+) -> Option<(RowCounts, Method)> {
+    let is_loaded = |loads: &[Load]| loads.iter().any(|load| load.reads + load.writes > 0);
+    let mut with_load = windows.iter().filter(|(_, loads)| is_loaded(loads));
+    // Of a cluster, not every window is sampled.
+    if !history.is_counted() || with_load.all(|(window, _)| window.rows.is_some()) {
+        let mut rows: Option<RowCounts> = None;
+        for counts in windows.iter().filter_map(|(window, _)| window.rows.as_ref()) {
+            rows.get_or_insert_default().add(counts);
+        }
+        let method = if history.is_counted() { Method::Counted } else { Method::Sampled };
+        if let Some(rows) = rows {
+            return Some((rows, method));
+        }
+    }
+    let keys = windows.iter().flat_map(|(window, _)| &window.keys);
+    let rows = sampled(keys, regions);
+    (!rows.sample.is_empty()).then_some((rows, Method::Sampled))
+}
+
+/// Sampled keys, as if they were all requests.
+fn sampled<'h>(
+    keys: impl Iterator<Item = &'h KeyInWindow>,
+    regions: &[Arc<RegionInfo>],
+) -> RowCounts {
+    let places: HashMap<&str, usize> =
+        regions.iter().enumerate().map(|(at, region)| (region.encoded_name(), at)).collect();
+    let mut counts: Vec<[BTreeMap<&[u8], u64>; 2]> = vec![Default::default(); regions.len()];
+    let mut sample = Vec::new();
+    for key in keys {
+        let Some(&at) = places.get(key.region.encoded_name()) else { continue };
+        *counts[at][usize::from(key.is_write)].entry(&*key.row).or_default() += 1;
+        let (region, is_write, row) = (at as u32, key.is_write, key.row.to_vec());
+        sample.push(SampledRow { region, is_write, row });
+    }
+    let heavy = |counts: &BTreeMap<&[u8], u64>| {
+        let rows = counts.iter().map(|(row, count)| (row.to_vec(), *count)).collect();
+        let mut heavy = HeavyRows { requests: counts.values().sum(), error: 0, rows };
+        heavy.keep_the_heaviest();
+        // The rows that were dropped are known: their counts are not an error.
+        heavy.error = 0;
+        heavy
+    };
+    let of_region = |(region, [reads, writes]): (&Arc<RegionInfo>, &[BTreeMap<_, _>; 2])| {
+        let (table, name) = (region.table().clone(), region.encoded_name().to_owned());
+        RegionRows { table, region: name, reads: heavy(reads), writes: heavy(writes) }
+    };
+    let regions = regions.iter().zip(&counts).map(of_region).collect();
+    RowCounts { until: 0, regions, sample }
+}
+
+/// The loads of the `taken` windows, and how the hottest region changes in all of them.
+fn observed<'o>(
+    windows: &[Loaded<'_>],
+    taken: &[Loaded<'_>],
+    regions: &[Arc<RegionInfo>],
+    rows: Option<&'o (RowCounts, Method)>,
+) -> Observed<'o> {
     let sum = |at: usize| {
         let mut sum = Load::default();
         taken.iter().for_each(|(_, loads)| sum.add(&loads[at]));
@@ -44,18 +148,18 @@ pub(crate) fn findings(history: &History, regions: &[Arc<RegionInfo>]) -> Vec<Fi
     let motion = |count: fn(&Load) -> u64| {
         let hottest = windows.iter().filter_map(|(_, loads)| {
             let place = (0..loads.len()).max_by_key(|place| count(&loads[*place]))?;
-            let (regions, region) = (loads.len(), names[place].to_owned());
+            let (regions, region) = (loads.len(), regions[place].encoded_name().to_owned());
             (count(&loads[place]) > 0).then_some(Hottest { place, regions, region })
         });
         Motion::of(&hottest.collect::<Vec<_>>(), true)
     };
-    findings::findings(&Observed {
+    Observed {
         regions: regions.iter().enumerate().map(seen).collect(),
         seconds: taken.iter().map(|(window, _)| window.seconds()).sum(),
-        rows: rows.as_ref(),
-        method: if history.is_counted() { Method::Counted } else { Method::Sampled },
+        rows: rows.map(|(rows, _)| rows),
+        method: rows.map_or(Method::Sampled, |(_, method)| *method),
         motion: (motion(|load| load.writes), motion(|load| load.reads)),
-    })
+    }
 }
 
 /// The load of each of these regions.
@@ -67,7 +171,7 @@ fn loads(window: &Window, names: &[&str]) -> Vec<Load> {
 
 #[cfg(test)]
 mod tests {
-    use hblite::{HeavyRows, RegionLoad, RegionRows, RegionStatus, SampledRow, TableName};
+    use hblite::{RegionLoad, RegionStatus, TableName};
 
     use super::*;
 
@@ -81,6 +185,14 @@ mod tests {
 
     /// What is found if these rows are written in each window of five seconds.
     fn found(windows: usize, rows: impl Fn(usize) -> Vec<String>) -> Vec<Finding> {
+        let (history, regions) = recorded(windows, rows);
+        findings(&history, &regions)
+    }
+
+    fn recorded(
+        windows: usize,
+        rows: impl Fn(usize) -> Vec<String>,
+    ) -> (History, [Arc<RegionInfo>; 2]) {
         let regions = regions();
         let mut history = History::default();
         let mut totals = [0, 0];
@@ -114,7 +226,37 @@ mod tests {
             let statuses: Vec<_> = regions.iter().zip(&totals).map(status).collect();
             history.note((window as i64 + 1) * 5_000, &statuses, None, Some(counts));
         }
-        findings(&history, &regions)
+        (history, regions)
+    }
+
+    /// A minute ago rows were counted; before that, a sample of them is kept.
+    #[test]
+    fn what_was_hot_is_known_for_any_time() {
+        let (history, regions) = recorded(40, |window| match window {
+            0..20 => (0..200).map(|at| format!("old{}", at % 4)).collect(),
+            _ => {
+                (0..200).map(|at| if at % 2 == 0 { "z".into() } else { format!("a{at}") }).collect()
+            }
+        });
+        let of = |windows: std::ops::Range<usize>| {
+            let all: Vec<&Window> = history.windows().collect();
+            let windows = &all[windows];
+            serde_json::json!(hot(&history, windows, &regions))
+        };
+        let now = of(28..40);
+        assert_eq!((&now["rows"]["method"], &now["writes"]), (&"counted".into(), &2_400.into()));
+        assert_eq!(now["hottest"]["rows"][0]["row"], "z");
+        assert_eq!(now["hottest"]["rows"][0]["share"], 0.5);
+        assert_eq!(now["findings"][0]["kind"], "row");
+        let old = of(0..20);
+        assert_eq!((&old["rows"]["method"], &old["writes"]), (&"sampled".into(), &4_000.into()));
+        assert_eq!(old["hottest"]["rows"].as_array().unwrap().len(), 4, "{old}");
+        assert_eq!(old["rows"]["writes"], 4_000);
+        let none = of(0..0);
+        assert_eq!(
+            (&none["rows"]["method"], &none["findings"]),
+            (&"unknown".into(), &serde_json::json!([]))
+        );
     }
 
     /// A load that was heavier, and ended five seconds ago, is not what is hot now.

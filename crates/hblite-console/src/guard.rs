@@ -41,7 +41,8 @@ pub(crate) fn check(request: &Request<Bytes>, advertised: Option<&str>) -> Resul
         return Err(refused(Refusal::ForeignHost));
     }
     let site = single(headers, "sec-fetch-site")?;
-    let is_page = !request.uri().path().starts_with("/console/api/");
+    let path = request.uri().path();
+    let is_page = !path.starts_with("/console/api/") && path != "/hot";
     // A link on another site may lead to the page, but only the page may request its data.
     if !is_page && site.is_some_and(|site| site != "same-origin" && site != "none") {
         return Err(refused(Refusal::ForeignOrigin));

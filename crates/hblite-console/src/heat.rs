@@ -67,6 +67,8 @@ pub(crate) struct Frame {
     /// The key after the last; empty for the end of the table.
     pub(crate) to: Vec<u8>,
     pub(crate) rows_max: usize,
+    /// Begin and end of the time, in milliseconds.
+    pub(crate) times_ms: (i64, i64),
 }
 
 /// A row of the map.
@@ -108,7 +110,7 @@ pub(crate) fn heat_map(history: &History, regions: &[Arc<RegionInfo>], frame: &F
     let mut windows = Vec::with_capacity(history.windows().len());
     let mut counts = Vec::with_capacity(windows.capacity());
     let mut sampled = Vec::with_capacity(windows.capacity());
-    for window in history.windows() {
+    for window in history.between(frame.times_ms.0, frame.times_ms.1) {
         windows.push((window.start_ms, window.end_ms));
         let mut column = vec![0.0; ranges.len()];
         let mut by_region: HashMap<&str, Vec<&KeyInWindow>> = HashMap::new();
@@ -385,16 +387,20 @@ mod tests {
     }
 
     fn frame(rows_max: usize) -> Frame {
-        Frame { metric: Metric::Writes, from: vec![], to: vec![], rows_max }
+        let times_ms = (i64::MIN, i64::MAX);
+        Frame { metric: Metric::Writes, from: vec![], to: vec![], rows_max, times_ms }
     }
 
     #[test]
     fn regions_are_rows_and_their_counts_are_exact() {
         let (low, high) = (region("", "m"), region("m", ""));
         let history = history(&[(&[(&low, 10), (&high, 3)], &[]), (&[(&low, 0), (&high, 7)], &[])]);
-        let map = heat_map(&history, &[low, high], &frame(2));
+        let regions = [low, high];
+        let map = heat_map(&history, &regions, &frame(2));
         assert_eq!(map.windows, [(0, 5_000), (5_000, 10_000)]);
         assert_eq!(map.counts, [[10.0, 3.0], [0.0, 7.0]]);
+        let later = Frame { times_ms: (5_000, 10_000), ..frame(2) };
+        assert_eq!(heat_map(&history, &regions, &later).counts, [[0.0, 7.0]]);
         let bounds: Vec<_> =
             map.ranges.iter().map(|range| (&range.start[..], &range.end[..])).collect();
         assert_eq!(bounds, [(&b""[..], &b"m"[..]), (b"m", b"")]);

@@ -149,6 +149,10 @@ impl History {
         calls: Option<u64>,
         rows: Option<RowCounts>,
     ) {
+        // Of no time there is no window: its requests belong to the next one.
+        if self.read_at_ms == Some(now_ms) {
+            return;
+        }
         self.round += 1;
         let is_first = self.read_at_ms.is_none();
         let mut loads = Vec::new();
@@ -260,6 +264,13 @@ impl History {
             let gone = self.windows.pop_front();
             self.loads -= gone.map_or(0, |window| window.loads.len());
         }
+    }
+
+    /// The windows that lie in a time in part, the oldest first.
+    pub(crate) fn between(&self, since_ms: i64, until_ms: i64) -> impl Iterator<Item = &Window> {
+        let is_within =
+            move |window: &&Window| window.end_ms > since_ms && window.start_ms < until_ms;
+        self.windows.iter().filter(is_within)
     }
 
     /// The windows, the oldest first.

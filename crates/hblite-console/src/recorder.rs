@@ -50,8 +50,15 @@ impl Recorder {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// The history until now.
+    /// The history until now. Its first window ends when it is first asked for, so that there is
+    /// something to show.
     pub(crate) fn history(&self) -> MutexGuard<'_, History> {
+        let history = self.shared.history.lock();
+        if history.windows().len() > 0 {
+            return history;
+        }
+        drop(history);
+        self.shared.note();
         self.shared.history.lock()
     }
 

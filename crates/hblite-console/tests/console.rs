@@ -106,6 +106,57 @@ fn the_overview_has_rates_of_what_was_recorded() {
     assert_eq!(asked.get("table?name=none").0, 404);
 }
 
+/// Programs ask what was hot, in any time that is kept; pages of other sites do not.
+#[test]
+fn what_is_hot_is_answered_to_programs() {
+    let asked = Asked::new();
+    let tick = || {
+        let begin = asked.connection.now_millis();
+        while asked.connection.now_millis() == begin {
+            std::thread::yield_now();
+        }
+    };
+    asked.console.record();
+    for row in 0..300 {
+        let row = if row % 3 == 0 { format!("row{row:03}") } else { "row700".to_owned() };
+        asked.table().put(&Put::new(row).add("f", "q", "v")).unwrap();
+    }
+    tick();
+    asked.console.record();
+    let middle = asked.connection.now_millis();
+    tick();
+    asked.console.record();
+    let url = asked.url.replace("/console/", "/hot");
+    let hot = |query: &str| -> Value {
+        let mut response = asked.agent.get(format!("{url}{query}")).call().unwrap();
+        assert_eq!(response.status(), 200, "{query}");
+        response.body_mut().read_json().unwrap()
+    };
+    for query in ["", "?table=t", "?since=1"] {
+        let answer = hot(query);
+        assert_eq!((&answer["version"], &answer["tables"][0]["writes"]), (&json!(1), &json!(300)));
+        let row = &answer["tables"][0]["hottest"]["rows"][0];
+        assert_eq!((&row["row"], &row["metric"]), (&json!("row700"), &json!("writes")), "{answer}");
+        assert!((row["share"].as_f64().unwrap() - 0.667).abs() < 0.001, "{row}");
+    }
+    assert_eq!(hot(&format!("?since={middle}"))["tables"], json!([]), "nothing since");
+    assert_eq!(hot(&format!("?since={middle}&table=t"))["tables"][0]["writes"], 0);
+    let heat = asked.json(&format!("heat?table=t&until={middle}"));
+    let windows = heat["windows"].as_array().unwrap();
+    assert!(windows.iter().all(|window| window[0].as_i64() < Some(middle)), "{windows:?}");
+    let later = asked.json(&format!("heat?table=t&since={middle}"));
+    assert_eq!(later["windows"].as_array().unwrap().len(), 1);
+    let refused = |request: ureq::RequestBuilder<ureq::typestate::WithoutBody>| {
+        request.call().unwrap().status().as_u16()
+    };
+    assert_eq!(refused(asked.agent.get(format!("{url}?table=none"))), 404);
+    assert_eq!(refused(asked.agent.get(format!("{url}?since=2&until=1"))), 400);
+    let foreign = asked.agent.get(&url).header("Origin", "http://evil.example");
+    assert_eq!(refused(foreign), 403);
+    let foreign = asked.agent.get(&url).header("Sec-Fetch-Site", "cross-site");
+    assert_eq!(refused(foreign), 403);
+}
+
 /// A get of one column reads on a path of its own.
 #[test]
 fn gets_are_counted_with_and_without_a_column() {

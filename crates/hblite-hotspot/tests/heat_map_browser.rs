@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use driver::{Browser, Done, Wanted, expect};
 use hblite_hotspot::report::page;
-use hblite_hotspot::result::{Counts, Region, RunResult, Spread, WindowCounts};
+use hblite_hotspot::result::{Counts, Region, RunResult, Spread, Storage, WindowCounts};
 use hblite_hotspot::run::{RunOptions, Stream, run};
 use hblite_hotspot::study::{Candidate, Study};
 use serde_json::json;
@@ -60,6 +60,8 @@ fn small_result(design: &str) -> Done<RunResult> {
 fn watched_result(mut result: RunResult) -> RunResult {
     result.design = "salt(8, *)|device:str|time:reverse_timestamp|kind:str".to_owned();
     result.key.clear();
+    result.study = "watch".to_owned();
+    result.storage = Storage::default();
     result.settings.entities = 0;
     result.simulations.clear();
     result.queries.clear();

@@ -10,12 +10,14 @@ use clap::{Args, ValueEnum};
 use hblite::Connection;
 use hblite::bytes::from_string_binary;
 use hblite_hotspot::advise::Expected;
+use hblite_hotspot::condition::NamedFigures;
+use hblite_hotspot::findings::HotReport;
 use hblite_hotspot::report::{greatest, terminal_heat_map};
 use hblite_hotspot::result::{self, Metric, RunResult};
-use hblite_hotspot::watch::{Reading, Verdict, changes, tables, verdict, watched, written};
+use hblite_hotspot::watch::{Reading, Verdict, changes, hot, tables, verdict, watched, written};
 
 use super::source::{DOCUMENT_MAX, Source};
-use super::{FailIf, judge};
+use super::{FailIf, judge_all};
 use crate::output::{FAILURE, fail, print, tell};
 use crate::terminal::width;
 use crate::transfer::place::connect;
@@ -57,6 +59,9 @@ pub(crate) struct WatchArguments {
     /// Saves the readings to a file, one per line
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Prints what is hot in the last minute as one JSON document, the answer to 'GET /hot'
+    #[arg(long, conflicts_with = "out")]
+    json: bool,
     /// Directory for results, a page and pictures, as from 'hblite hotspot run'
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -98,12 +103,13 @@ names of regions. For known keys, the adviser of 'hblite hotspot advise' propose
 
 pub(crate) fn run(arguments: &WatchArguments) -> ExitCode {
     match watch(arguments) {
-        Ok(results) => judge(&results, &arguments.fail_if),
+        Ok(figures) => judge_all(&figures, &arguments.fail_if),
         Err(reason) => fail(&reason, FAILURE),
     }
 }
 
-fn watch(arguments: &WatchArguments) -> Result<Vec<RunResult>, String> {
+/// Shows what was seen, and returns the figures of each table.
+fn watch(arguments: &WatchArguments) -> Result<Vec<(String, NamedFigures)>, String> {
     let expected = expected(arguments)?;
     let (first, others) = arguments.sources.split_first().ok_or("a source is missing")?;
     let is_url = first.contains("://");
@@ -127,14 +133,49 @@ fn watch(arguments: &WatchArguments) -> Result<Vec<RunResult>, String> {
         names.retain(|name| !name.starts_with("hbase:"));
         names.truncate(TABLES_MAX);
     }
-    if names.is_empty() {
+    if names.is_empty() && !arguments.json {
         return Err("no table had requests while it was watched".to_owned());
     }
     let servers = if is_url { arguments.sources.len() } else { 1 };
     let results = names.iter().map(|name| watched(&readings, name, servers));
     let results: Vec<RunResult> = results.collect::<Result<_, _>>()?;
+    let mut figures: Vec<(String, NamedFigures)> =
+        results.iter().map(|result| (result.design.clone(), result.named_figures())).collect();
+    if arguments.json || arguments.fail_if.is_any() {
+        let report = hot_report(&readings, &names, cluster.as_ref())?;
+        for ((_, figures), table) in figures.iter_mut().zip(&report.tables) {
+            figures.extend(table.figures());
+        }
+        if arguments.json {
+            print(&format!("{}\n", serde_json::json!(report)));
+            return Ok(figures);
+        }
+    }
     show(arguments, &expected, cluster.as_ref(), &readings, &results)?;
-    Ok(results)
+    Ok(figures)
+}
+
+/// What was hot in the last minute.
+fn hot_report(
+    readings: &[Reading],
+    names: &[String],
+    cluster: Option<&Connection>,
+) -> Result<HotReport, String> {
+    let mut report = HotReport::of_last_minute(readings);
+    for name in names {
+        let mut found = hot(readings, name, None)?;
+        if let (Some(cluster), Some(region)) = (cluster, &found.unknown) {
+            found = match written(cluster, region) {
+                Ok(written) => hot(readings, name, Some(&written))?,
+                Err(error) => {
+                    let text = format!("The rows of the hottest region are not known: {error}");
+                    found.with_text(text)
+                }
+            };
+        }
+        report.tables.push(found.hot);
+    }
+    Ok(report)
 }
 
 /// The known design of the keys, and the known queries.

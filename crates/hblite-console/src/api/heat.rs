@@ -32,10 +32,11 @@ pub(super) fn heat(state: &State, query: &Query) -> Answer {
     })?;
     let rows_max = query.number("rows", ROWS_DEFAULT, (1, ROWS_MAX))?;
     let key = |name| query.text(name).map(from_string_binary).unwrap_or_default();
+    let times_ms = super::times(query)?.unwrap_or((i64::MIN, i64::MAX));
     let regions = regions(state, table)?;
     let history = state.recorder.history();
     let rows_max = rows_max.min(CELLS_MAX / history.windows().len().max(1));
-    let frame = Frame { metric, from: key("from"), to: key("to"), rows_max };
+    let frame = Frame { metric, from: key("from"), to: key("to"), rows_max, times_ms };
     let map = heat_map(&history, &regions, &frame);
     let found = findings(&history, &regions);
     drop(history);
@@ -55,7 +56,7 @@ pub(super) fn heat(state: &State, query: &Query) -> Answer {
 }
 
 /// The regions of a table in key order.
-fn regions(state: &State, table: &str) -> Result<Vec<Arc<RegionInfo>>, Failure> {
+pub(super) fn regions(state: &State, table: &str) -> Result<Vec<Arc<RegionInfo>>, Failure> {
     let table: TableName = table.parse()?;
     let admin = state.source.connection.admin();
     if !table.is_meta() && !admin.table_exists(&table)? {
@@ -98,6 +99,9 @@ fn finding_json(finding: &Finding) -> Value {
         "kind": finding.kind,
         "text": finding.text,
         "help": finding.help,
+        "share": finding.share,
+        "low": finding.low,
+        "high": finding.high,
         "keys": keys,
     })
 }

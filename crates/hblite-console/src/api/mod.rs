@@ -7,6 +7,7 @@
 //! | `GET table?name=t` | families, attributes, regions |
 //! | `GET rows?table=t&…` | a page of rows |
 //! | `GET heat?table=t&metric=writes&…` | the heat map of a table, and what is hot |
+//! | `GET /hot?table=t&since=…&until=…` | what was hot, for programs |
 //! | `GET advice?table=t&…` | what the adviser proposes for the sampled rows |
 //! | `GET commands` | the commands of the prompt |
 //! | `POST run`, `POST stop` | runs commands; stops them; with the token |
@@ -14,6 +15,7 @@
 //! Row keys are text as `Bytes.toStringBinary` prints them; values are base64.
 
 mod heat;
+pub(crate) mod hot;
 mod overview;
 pub(crate) mod prompt;
 mod rows;
@@ -105,6 +107,20 @@ impl Query {
     pub(crate) fn is_set(&self, name: &str) -> bool {
         self.text(name) == Some("1")
     }
+}
+
+/// The range of time of a request, in milliseconds since 1970: from `since` to before `until`.
+fn times(query: &Query) -> Result<Option<(i64, i64)>, Failure> {
+    if query.text("since").or(query.text("until")).is_none() {
+        return Ok(None);
+    }
+    let bounds = (0, i64::MAX);
+    let (since, until) =
+        (query.number("since", 0, bounds)?, query.number("until", i64::MAX, bounds)?);
+    if since >= until {
+        return Err(Failure::bad("since is before until, both in milliseconds since 1970"));
+    }
+    Ok(Some((since, until)))
 }
 
 /// Answers a request that changes nothing.

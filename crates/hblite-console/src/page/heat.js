@@ -301,7 +301,7 @@ function legend(state) {
       el("i", { colour: `rgb(${SERVERS[server % SERVERS.length].join(" ")})` }),
       state.answer.servers[server] ?? `server ${server}`))
     : [el("span", { class: "ramps" }, "0 ", ramp, ` ${amount(max)}/s`)]),
-  el("span", {}, `${state.answer.ranges.length} key ranges in ${state.answer.regions} regions`),
+  el("span", {}, `key ranges: ${state.answer.ranges.length}, regions: ${state.answer.regions}`),
   el("span", {}, SAMPLED[state.answer.sampled] ?? ""));
 }
 

@@ -90,7 +90,9 @@ const methods = (calls, redraw) => dataTable("methods", [
   { title: "Calls", num: true, text: (row) => number(row.calls), sort: (row) => row.calls },
   { title: "Mean time", num: true, text: (row) => duration(row.mean_micros / 1000),
     sort: (row) => row.mean_micros },
-], calls.methods.filter((method) => method.calls > 0), "No client has called yet.", redraw);
+], calls.methods.filter((method) => method.calls > 0),
+"No client has called over HBase's protocol. Calls of gateways and of this process are not counted.",
+redraw);
 
 const slow = (calls, redraw) => dataTable("slow", [
   { title: "Ended", text: (row) => dateTime(row.at_ms).slice(11, 19), sort: (row) => row.at_ms },

@@ -9,7 +9,7 @@ use hblite::bytes::next_after_prefix;
 
 use super::observed::{Seen, Weighted};
 use super::prefix::weight;
-use super::{Finding, SAMPLE_MIN, percent, quoted};
+use super::{Finding, SAMPLE_MIN, chance, percent, quoted};
 
 /// A front has at least this share of the writes.
 const SHARE_MIN: f64 = 0.15;
@@ -147,6 +147,7 @@ pub(super) fn is_front(rows: &[Weighted<'_>]) -> Option<bool> {
 
 fn finding(seen: &Seen<'_>, front: &Front<'_>, total: f64) -> Finding {
     let share = weight(&front.rows) / total;
+    let error = chance(share, seen.sample.len() as f64);
     let latest = &front.rows[front.rows.len() - front.rows.len().div_ceil(GROUPS)..];
     let mut latest: Vec<&[u8]> = latest.iter().map(|(row, _)| *row).collect();
     latest.sort_unstable();
@@ -187,6 +188,8 @@ fn finding(seen: &Seen<'_>, front: &Front<'_>, total: f64) -> Finding {
         }
         .to_owned(),
         share,
+        low: share - error,
+        high: share + error,
         keys,
     }
 }

@@ -4,10 +4,12 @@
 //! the rows of their requests, counted or sampled. The constants are the thresholds.
 //!
 //! - `observed` joins both, and decides which windows are the latest
+//! - `hot` is a document for programs, with the findings
 //! - `rows`, `prefix` and `front` each find one kind; `motion` follows regions whose rows are not
 //!   known
 
 mod front;
+mod hot;
 mod motion;
 mod observed;
 mod prefix;
@@ -15,6 +17,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+pub use hot::{HOT_SECONDS, HotReport, HotTable};
 pub use motion::{Hottest, Motion};
 pub use observed::{Method, Observed, RegionSeen, latest, thinned};
 
@@ -43,6 +46,10 @@ pub struct Finding {
     pub help: String,
     /// Its share of the table's requests of this kind, from 0 to 1.
     pub share: f64,
+    /// The bounds of the share, which is exact for regions.
+    pub low: f64,
+    /// The upper bound.
+    pub high: f64,
     /// The range of keys that it is about: the first key, and the one after the last; `None` for
     /// the whole table.
     pub keys: Option<(Vec<u8>, Vec<u8>)>,
@@ -91,7 +98,7 @@ fn hot_region(seen: &Seen<'_>, front: Option<&Finding>, rows: &[Finding]) -> Opt
             (None, false) => "Split the table, at the split keys that the adviser proposes.",
         };
         let (kind, help, metric) = ("single", help.to_owned(), seen.metric);
-        return Some(Finding { kind, metric, text, help, share, keys });
+        return Some(Finding { kind, metric, text, help, share, low: share, high: share, keys });
     }
     if share * (count as f64) < HOT_REGION {
         return None;
@@ -114,6 +121,8 @@ fn hot_region(seen: &Seen<'_>, front: Option<&Finding>, rows: &[Finding]) -> Opt
         ),
         help,
         share,
+        low: share,
+        high: share,
         keys,
     })
 }

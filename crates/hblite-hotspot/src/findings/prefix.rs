@@ -32,10 +32,8 @@ pub(super) fn find(seen: &Seen<'_>) -> Option<Finding> {
         .max_by(|one, other| weight(one).total_cmp(&weight(other)))
         .filter(|group| weight(group) >= HOT_PREFIX * total)
     {
-        let rows = most.chunk_by(|one, other| one.0 == other.0);
-        let heaviest = rows.clone().map(weight).fold(0.0, f64::max);
         // If one row has most of it, the row is hot, not the prefix.
-        if rows.count() < ROWS_MIN || heaviest > weight(most) / 2.0 {
+        if !is_many(most) {
             break;
         }
         (inside, length) = (most, length + 1);
@@ -45,9 +43,7 @@ pub(super) fn find(seen: &Seen<'_>) -> Option<Finding> {
     }
     let prefix = &inside[0].0[..length];
     let share = weight(inside) / total;
-    // Rows of other regions may stand for more requests or fewer: the size of an even sample.
-    let squares: f64 = rows.iter().map(|(_, weight)| weight * weight).sum();
-    let error = chance(share, total * total / squares);
+    let error = chance(share, size_of(&rows));
     Some(Finding {
         kind: "prefix",
         metric: seen.metric,
@@ -61,6 +57,47 @@ pub(super) fn find(seen: &Seen<'_>) -> Option<Finding> {
                front of the whole key also spreads the load, but turns every scan into several."
             .to_owned(),
         share,
+        low: share - error,
+        high: share + error,
         keys: Some((prefix.to_vec(), next_after_prefix(prefix))),
     })
+}
+
+/// The size of an even sample that says as much: rows of other regions may stand for more requests
+/// or fewer.
+fn size_of(rows: &[Weighted<'_>]) -> f64 {
+    let squares: f64 = rows.iter().map(|(_, weight)| weight * weight).sum();
+    weight(rows).powi(2) / squares
+}
+
+/// The prefixes of many rows that have at least a share of the requests, with their shares and the
+/// size of an even sample; at most `max`, the heaviest first. A prefix is listed if its rows differ
+/// in the byte that follows.
+pub(super) fn heaviest<'a>(seen: &Seen<'a>, least: f64, max: usize) -> Vec<(&'a [u8], f64, f64)> {
+    if !seen.is_known() {
+        return Vec::new();
+    }
+    let mut rows = seen.sample.clone();
+    rows.sort_unstable_by_key(|(row, _)| *row);
+    let (total, size) = (weight(&rows), size_of(&rows));
+    let of_all = common_prefix_length(rows[0].0, rows[rows.len() - 1].0);
+    let (mut pending, mut found) = (vec![&rows[..]], Vec::new());
+    while let Some(inside) = pending.pop() {
+        let length = common_prefix_length(inside[0].0, inside[inside.len() - 1].0);
+        if length > of_all {
+            found.push((&inside[0].0[..length], weight(inside) / total, size));
+        }
+        let parts = inside.chunk_by(|one, other| one.0.get(length) == other.0.get(length));
+        pending.extend(parts.filter(|part| weight(part) >= least * total && is_many(part)));
+    }
+    found.sort_by(|one, other| other.1.total_cmp(&one.1));
+    found.truncate(max);
+    found
+}
+
+/// Whether sorted rows are many, none of which has most of the requests.
+fn is_many(rows: &[Weighted<'_>]) -> bool {
+    let rows_apart = rows.chunk_by(|one, other| one.0 == other.0);
+    let heaviest = rows_apart.clone().map(weight).fold(0.0, f64::max);
+    rows_apart.count() >= ROWS_MIN && heaviest <= weight(rows) / 2.0
 }

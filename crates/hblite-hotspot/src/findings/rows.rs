@@ -43,6 +43,8 @@ pub(super) fn find(seen: &Seen<'_>) -> Vec<Finding> {
             text,
             help: help.to_owned(),
             share: heavy.share,
+            low: heavy.low,
+            high: heavy.high,
             keys: Some(match is_cut {
                 true => (heavy.row.to_vec(), hblite::bytes::next_after_prefix(heavy.row)),
                 false => (heavy.row.to_vec(), [heavy.row, &b"\0"[..]].concat()),

@@ -1,40 +1,41 @@
 //! How busy each server is over time when clients send as fast as they can: one panel per design,
 //! one strip per server.
 
-use super::drawing::{Anchor, Colour, Drawing, Theme, cut};
+use super::drawing::{Anchor, Colour, Drawing, Theme, cut, wrapped};
 use super::scale::{colour, duration, percent, ticks};
 use crate::condition::short;
 use crate::result::RunResult;
 use crate::simulate::Outcome;
 
-const WIDTH: f64 = 680.0;
 const PANEL_HEIGHT: f64 = 186.0;
+/// A column of panels is at least this wide.
+const COLUMN_MIN: f64 = 320.0;
 const COLUMNS: usize = 2;
-const TOP: f64 = 84.0;
+const SUBTITLE: &str = "Simulated writes: clients send as fast as they are answered. One strip per \
+                        server, in time from left to right; dark is idle, bright is busy.";
 const LABEL: &str = "Strips: utilization of each region server over time, for each design";
 /// The maximum number of strips; with more servers, the busiest are shown.
 const STRIPS_MAX: usize = 60;
 
 /// The drawing; `None` if nothing was simulated.
-pub(super) fn drawing(results: &[RunResult], theme: Theme) -> Option<Drawing> {
+pub(super) fn drawing(results: &[RunResult], theme: Theme, full: f64) -> Option<Drawing> {
     if results.iter().all(|result| result.simulations.is_empty()) {
         return None;
     }
-    let columns = results.len().clamp(1, COLUMNS);
+    let columns = results.len().clamp(1, COLUMNS.min((full / COLUMN_MIN) as usize));
     let rows = results.len().div_ceil(columns).max(1);
-    let height = TOP + PANEL_HEIGHT * rows as f64 + 16.0;
-    let mut drawing = Drawing::new(WIDTH, height, theme, LABEL);
+    let subtitle = wrapped(SUBTITLE, 11.5, full - 32.0);
+    let top = 54.0 + 15.0 * subtitle.len() as f64;
+    let height = top + PANEL_HEIGHT * rows as f64 + 16.0;
+    let mut drawing = Drawing::new(full, height, theme, LABEL);
     drawing.bold((16.0, 28.0), 16.0, Anchor::Start, "How busy each region server is");
-    for (line, text) in (0_u8..).zip([
-        "Simulated writes: clients send as fast as they are answered. One strip per server, in",
-        "time from left to right; dark is idle, bright is busy.",
-    ]) {
+    for (line, text) in (0_u8..).zip(&subtitle) {
         drawing.faint((16.0, 48.0 + 15.0 * f64::from(line)), 11.5, Anchor::Start, text);
     }
-    let width = (WIDTH - 16.0) / columns as f64;
+    let width = (full - 16.0) / columns as f64;
     for (index, result) in results.iter().enumerate() {
         let x = 16.0 + width * (index % columns) as f64;
-        let y = TOP + PANEL_HEIGHT * (index / columns) as f64;
+        let y = top + PANEL_HEIGHT * (index / columns) as f64;
         panel(&mut drawing, result, x, y, width - 20.0);
     }
     Some(drawing)

@@ -198,6 +198,25 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
 }
 
 /// A text cut to a number of characters, with a mark if it was cut.
+/// The width of pictures, and of those for narrow pages.
+pub(super) const WIDE: f64 = 680.0;
+pub(super) const NARROW: f64 = 360.0;
+
+/// A text in lines that are not wider than `width`, unless a word is.
+pub(super) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if text_width(line, size) + text_width(word, size) + size / 2.0 <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 pub(super) fn cut(text: &str, characters: usize) -> String {
     if text.chars().count() <= characters {
         return text.to_owned();

@@ -1,7 +1,7 @@
 //! The adviser's candidates as a picture: the hotness of writes against the cost of reads, with a
 //! line through the designs that no other beats in both.
 
-use super::drawing::{Drawing, Theme};
+use super::drawing::{Drawing, Theme, WIDE};
 use super::raster::Raster;
 use super::svg::svg;
 use super::trade_off::{Point, draw};
@@ -25,24 +25,31 @@ pub fn front_png(advice: &Advice) -> Result<Vec<u8>, String> {
 }
 
 fn drawing(advice: &Advice) -> Drawing {
-    draw(points(advice), TITLE, AXIS, Theme::LIGHT)
+    draw(points(advice), TITLE, AXIS, Theme::LIGHT, WIDE)
 }
 
 fn points(advice: &Advice) -> Vec<Point> {
     let front: Vec<String> =
         advice.front().iter().map(|tradeoff| tradeoff.score.design.to_string()).collect();
     let present = advice.present().map(|score| score.design.to_string());
+    let proposal = advice.best().design.to_string();
     let point = |score: &crate::advise::Score| {
         let name = score.design.to_string();
         let is_present = present.as_ref() == Some(&name);
         let is_best = front.contains(&name);
-        let mark = if is_present { " (today)" } else { "" };
+        let is_proposed = name == proposal;
+        let mark = match (is_present, is_proposed) {
+            (true, _) => " (today)",
+            (_, true) => " (proposed)",
+            _ => "",
+        };
         Point {
             name: format!("{name}{mark}"),
-            is_named: is_best || is_present,
+            is_named: is_best || is_present || is_proposed,
             cost: score.reads,
             heat: score.max_over_mean,
             is_best,
+            is_proposed,
         }
     };
     advice.scores().iter().map(point).collect()
@@ -67,8 +74,12 @@ mod tests {
         let wanted = Wanted::parse("ts in 1 %").expect("a query");
         let advice = advise(&sample, &wanted, &AdviceOptions::default()).expect("advice");
         let svg = front_svg(&advice);
-        let circles = svg.matches("<circle").count();
-        assert_eq!(circles, advice.scores().len(), "a point for each candidate");
+        // A point for each candidate, and the rings of the proposal, which is drawn last.
+        let circles: Vec<&str> = svg.split("<title>").skip(1).collect();
+        assert_eq!(circles.len(), advice.scores().len(), "a point for each candidate");
+        let proposal = advice.best().design.to_string();
+        let last = circles.last().expect("points");
+        assert!(last.starts_with(&proposal) && last.matches("<circle").count() == 3, "{last}");
         assert!(advice.front().len() > 1, "{advice}");
         let named = svg.matches(">bucket(ts").count() + svg.matches(">salt(").count();
         assert!(named > 0 && svg.contains(">ts:timestamp|host:str (today)<"), "{svg}");

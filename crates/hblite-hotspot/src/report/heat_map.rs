@@ -61,11 +61,16 @@ fn subtitles(result: &RunResult) -> [String; 2] {
             percent(spread.total.hottest_share)
         )
     });
-    let records = number(settings.records as f64);
-    [
-        format!("{figures}{}, {records} records, {}", result.study, settings.distribution),
-        format!("key {}", result.key),
-    ]
+    let of = |metric| number(result.counts.sum(metric) as f64);
+    let what = match result.is_watched() {
+        true => format!("{} writes, {} reads", of(Metric::Writes), of(Metric::Reads)),
+        false => {
+            let records = number(settings.records as f64);
+            format!("{}, {records} records, {}", result.study, settings.distribution)
+        }
+    };
+    let key = if result.key.is_empty() { String::new() } else { format!("key {}", result.key) };
+    [format!("{figures}{what}"), key]
 }
 
 /// The first keys of as many regions as there is space for.

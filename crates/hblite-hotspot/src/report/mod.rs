@@ -26,7 +26,7 @@ pub use table::{Table, tables};
 pub use terminal::{Colours, heat_map as terminal_heat_map};
 
 use crate::result::{Metric, ResultError, RunResult, file_name};
-use drawing::{Drawing, Theme};
+use drawing::{Drawing, Theme, WIDE};
 use raster::Raster;
 
 use trade_off::Cost;
@@ -70,11 +70,11 @@ fn pictures(results: &[RunResult]) -> Vec<Picture> {
             (name, heat_map::png(result, Metric::Writes, max))
         })
         .collect();
-    if let Some(drawing) = bars::drawing(results, Theme::LIGHT) {
+    if let Some(drawing) = bars::drawing(results, Theme::LIGHT, WIDE) {
         pictures.push(("servers.png".to_owned(), rastered(&drawing)));
     }
     for cost in [Cost::Regions, Cost::Rows] {
-        if let Some(drawing) = trade_off::drawing(results, cost, Theme::LIGHT) {
+        if let Some(drawing) = trade_off::drawing(results, cost, Theme::LIGHT, WIDE) {
             pictures.push((format!("trade-off-{}.png", cost.name()), rastered(&drawing)));
         }
     }

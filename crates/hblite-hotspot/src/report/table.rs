@@ -43,7 +43,17 @@ impl Table {
 
 /// The tables of a comparison, the windowed figures first.
 pub fn tables(results: &[RunResult]) -> Vec<Table> {
-    let mut tables = vec![spread(results, Metric::Writes)];
+    let watched = |metric| {
+        results.iter().any(|result| result.is_watched() && result.spread.get(metric).is_some())
+    };
+    let is_watch = results.iter().all(RunResult::is_watched);
+    let mut tables = Vec::new();
+    if !is_watch || watched(Metric::Writes) {
+        tables.push(spread(results, Metric::Writes));
+    }
+    if watched(Metric::Reads) {
+        tables.push(spread(results, Metric::Reads));
+    }
     if results.iter().any(|result| !result.simulations.is_empty()) {
         tables.push(simulation(results));
     }
@@ -88,7 +98,11 @@ fn spread(results: &[RunResult], metric: Metric) -> Table {
                     short(mean.gini),
                     short(mean.normalised_entropy),
                     format!("{} of {regions}", short(mean.effective_count)),
-                    short(result.imbalance.windowed.imbalance),
+                    // On one server nothing can be balanced.
+                    match result.settings.servers {
+                        0 | 1 => "–".to_owned(),
+                        _ => short(result.imbalance.windowed.imbalance),
+                    },
                     short(total.max_over_mean),
                 ]);
             }

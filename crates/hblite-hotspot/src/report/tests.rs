@@ -54,9 +54,47 @@ fn what_was_not_measured_is_not_on_the_page() {
     assert_eq!(names, ["heat-map-timestamp-lead.png"]);
     let titles: Vec<String> = tables(&watched).into_iter().map(|table| table.title).collect();
     assert_eq!(titles, ["How evenly writes are spread over regions"]);
-    let page = page(&watched);
-    assert!(page.contains("records, 10k requests a second") && !page.contains("entities"));
-    assert!(!page.contains("Region servers"));
+    let text = page(&watched);
+    assert!(!text.contains("entities") && !text.contains("Region servers"));
+    assert!(!text.contains("Writes against reads"));
+
+    let mut watched = watched;
+    watched[0].study = "watch".to_owned();
+    watched[0].settings.records = 0;
+    watched[0].counts.windows.iter_mut().for_each(|window| window.reads.fill(0));
+    let end_ns = watched[0].counts.windows.last().expect("windows").end_ns;
+    let rate = 4_000.0 / (end_ns as f64 / 1e9);
+    let text = page(&watched);
+    let said = format!("4000 writes, {} a second, for ", scale::number(rate));
+    assert!(text.contains(&said), "{said}");
+    assert!(!text.contains("records,") && text.contains(r#""metrics":["writes","bytes"]"#));
+    // Reads only, as of a cluster whose metrics have no bytes.
+    for window in &mut watched[0].counts.windows {
+        std::mem::swap(&mut window.reads, &mut window.writes);
+        window.bytes.fill(0);
+    }
+    watched[0].spread = crate::result::Spread::of(&watched[0].counts);
+    let titles: Vec<String> = tables(&watched).into_iter().map(|table| table.title).collect();
+    assert_eq!(titles, ["How evenly reads are spread over regions"]);
+    let text = page(&watched);
+    assert!(text.contains("4000 reads, ") && text.contains(r#""metrics":["reads"]"#));
+}
+
+/// Each picture of the page is there for wide pages and for narrow ones, and nothing in it is
+/// beyond its edge.
+#[test]
+fn pictures_fit_narrow_pages() {
+    let results = results();
+    for width in [drawing::WIDE, drawing::NARROW] {
+        let bars = bars::drawing(&results, Theme::PAGE, width).expect("bars");
+        let trade_off = trade_off::drawing(&results, Cost::Regions, Theme::PAGE, width);
+        for drawing in [bars, trade_off.expect("points")] {
+            let svg = svg::svg(&drawing);
+            assert!(svg.contains(&format!("viewBox='0 0 {width} ")), "{}", &svg[..200]);
+        }
+    }
+    let page = page(&results);
+    assert_eq!(page.matches("class=\"narrow\"").count(), page.matches("class=\"wide\"").count());
 }
 
 #[test]

@@ -88,6 +88,11 @@ fn of_regions(writes: &[u64], reads: &[u64], servers: usize) -> Imbalance {
 }
 
 impl RunResult {
+    /// Whether it is of a watched cluster, of which only its counters are known.
+    pub fn is_watched(&self) -> bool {
+        self.study == super::WATCH
+    }
+
     /// All figures by name, for conditions and tables. Times are in seconds.
     pub fn named_figures(&self) -> NamedFigures {
         let mut named = NamedFigures::new();

@@ -51,6 +51,9 @@ pub struct RunResult {
     pub simulations: Vec<Simulation>,
 }
 
+/// The study of a watched cluster.
+pub(crate) const WATCH: &str = "watch";
+
 /// The settings of a run. The same settings give the same counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {

@@ -6,6 +6,7 @@
 //! through a client, from the times of cells. [`findings`](crate::findings) says what is hot, and
 //! the adviser proposes other keys.
 
+mod hot;
 mod keys;
 mod reading;
 mod rows;
@@ -13,6 +14,7 @@ mod verdict;
 
 use std::collections::{BTreeMap, HashMap};
 
+pub use hot::{HotWatched, hot};
 pub use keys::{Watched, Written, changes, counts_of, written, written_rows};
 pub use reading::{Reading, RegionReading};
 pub use rows::row_counts_of;
@@ -21,7 +23,7 @@ pub use verdict::{Verdict, verdict};
 use hblite::bytes::from_string_binary;
 
 use crate::result::{
-    Counts, Imbalances, Metric, Region, RunResult, Settings, Spread, Storage, VERSION,
+    Counts, Imbalances, Metric, Region, RunResult, Settings, Spread, Storage, VERSION, WATCH,
     WindowCounts, Writing,
 };
 
@@ -161,7 +163,7 @@ fn result_of(counts: Counts, table: &str, servers: usize) -> RunResult {
     };
     RunResult {
         version: VERSION,
-        study: "watch".to_owned(),
+        study: WATCH.to_owned(),
         design: table.to_owned(),
         key: String::new(),
         settings,

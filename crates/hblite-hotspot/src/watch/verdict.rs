@@ -6,7 +6,7 @@ use hblite::RowCounts;
 use hblite::bytes::from_string_binary;
 
 use super::{Reading, RegionReading, Watched, counters, grown};
-use crate::condition::short;
+use crate::condition::{counted, short};
 use crate::figures::Figures;
 use crate::findings::{Hottest, Method, Motion, Observed, RegionSeen, findings, latest};
 use crate::result::{Counts, Metric, RunResult};
@@ -60,31 +60,37 @@ pub fn verdict(readings: &[Reading], result: &RunResult, written: Option<&RowCou
         ));
     }
     let regions = &observed.regions;
-    let hottest = regions.iter().max_by_key(|region| region.writes);
-    let hottest = hottest.filter(|region| is_uneven && region.writes > 0);
-    let hot = hottest.and_then(|region| {
-        let (start, end) = region.keys.clone()?;
-        Some(Watched {
-            table: table.to_owned(),
-            region: region.name.clone(),
-            start,
-            end,
-            times_ms: latest.times_ms,
-            writes: region.writes,
-            regions: regions.len(),
-        })
-    });
+    let hot = if is_uneven { hottest(regions, table, latest.times_ms) } else { None };
     let written = observed.written_in_proportion(ADVISED_MAX);
     Verdict { lines, hot, has_keys, written }
 }
 
-/// The latest load of a table.
-struct Latest {
-    /// In key order.
-    regions: Vec<RegionSeen>,
-    seconds: f64,
+/// The region with the most writes, if there are any and its keys are known.
+pub(super) fn hottest(
+    regions: &[RegionSeen],
+    table: &str,
     times_ms: (i64, i64),
-    rows: Option<RowCounts>,
+) -> Option<Watched> {
+    let region = regions.iter().max_by_key(|region| region.writes)?;
+    let (start, end) = region.keys.clone().filter(|_| region.writes > 0)?;
+    Some(Watched {
+        table: table.to_owned(),
+        region: region.name.clone(),
+        start,
+        end,
+        times_ms,
+        writes: region.writes,
+        regions: regions.len(),
+    })
+}
+
+/// The latest load of a table.
+pub(super) struct Latest {
+    /// In key order.
+    pub(super) regions: Vec<RegionSeen>,
+    pub(super) seconds: f64,
+    pub(super) times_ms: (i64, i64),
+    pub(super) rows: Option<RowCounts>,
 }
 
 impl Latest {
@@ -99,7 +105,11 @@ impl Latest {
                 (sum, seconds(pair[0].time_ms, pair[1].time_ms))
             })
             .collect();
-        let taken = latest(&windows);
+        Self::of_windows(readings, table, latest(&windows))
+    }
+
+    /// The load of the last so many windows.
+    pub(super) fn of_windows(readings: &[Reading], table: &str, taken: usize) -> Self {
         let (Some(first), Some(last)) =
             (readings.len().checked_sub(taken + 1).map(|at| &readings[at]), readings.last())
         else {
@@ -151,23 +161,24 @@ fn summary(result: &RunResult) -> (Vec<String>, bool) {
         else {
             continue;
         };
-        let (what, regions) = (metric.text(), totals.len());
+        let (what, count) = (metric.text(), totals.len());
+        let regions = counted(count as f64, "region");
         let windowed = spread.windowed.mean.max_over_mean;
         // Counters come from other programs, so their sum may be larger than any number.
         let sum = totals.iter().fold(0_u64, |sum, count| sum.saturating_add(*count));
         lines.push(format!(
-            "{sum} {what} in {regions} regions: in a window, the hottest has {} times the mean; \
+            "{sum} {what} in {regions}: in a window, the hottest has {} times the mean; \
              over the whole time, {} times.",
             short(windowed),
             short(figures.max_over_mean)
         ));
-        is_uneven |= metric == Metric::Writes && (regions == 1 || windowed >= UNEVEN);
+        is_uneven |= metric == Metric::Writes && (count == 1 || windowed >= UNEVEN);
     }
     (lines, is_uneven)
 }
 
 /// The hottest region of each window with load.
-fn hottest_in_windows(counts: &Counts, metric: Metric) -> Vec<Hottest> {
+pub(super) fn hottest_in_windows(counts: &Counts, metric: Metric) -> Vec<Hottest> {
     let windows = counts.windows.iter().filter_map(|window| {
         let loads = window.of(metric);
         let place = (0..loads.len()).max_by_key(|place| loads[*place])?;

@@ -15,7 +15,7 @@
 //! | `GET /forks`, `POST /forks`, `DELETE /forks/7`, `DELETE /forks` | independent servers |
 //! | `GET /clock`, `POST /clock` | the store's clock |
 //! | `GET /gateways`, `POST /gateways/<name>` | which gateways are read-only |
-//! | `/console/…` | attached pages ([`Pages`]) |
+//! | `/console/…`, `GET /hot` | attached pages ([`Pages`]) |
 //!
 //! `listener` keeps connections few and short, `routes` finds what a request does. A posted body is
 //! JSON and must declare that as its content type. This prevents posts from web pages, and so do

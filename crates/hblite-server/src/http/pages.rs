@@ -1,4 +1,4 @@
-//! Pages that another crate adds to the HTTP port: everything below `/console`.
+//! Pages that another crate adds to the HTTP port: everything below `/console`, and `/hot`.
 //!
 //! The port keeps its limits for them: number of connections, size and time of a request, memory.
 //! Threads: pages are answered on threads that may block, several at once.
@@ -16,8 +16,8 @@ pub const PAGE_SIZE_MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// Pages of another crate.
 pub trait Pages: Debug + Send + Sync {
-    /// Answers a request for a path that begins with `/console`. May block. The body of the request
-    /// has at most 64 KiB, that of the response [`PAGE_SIZE_MAX_BYTES`].
+    /// Answers a request for `/hot` or a path that begins with `/console`. May block. The body of
+    /// the request has at most 64 KiB, that of the response [`PAGE_SIZE_MAX_BYTES`].
     fn answer(&self, request: &hyper::Request<Bytes>) -> hyper::Response<Bytes>;
 }
 
@@ -26,7 +26,7 @@ pub(crate) type Attached = Arc<OnceLock<Arc<dyn Pages>>>;
 
 /// Whether a path belongs to the pages.
 pub(super) fn has(path: &str) -> bool {
-    path == "/console" || path.starts_with("/console/")
+    path == "/console" || path.starts_with("/console/") || path == "/hot"
 }
 
 /// Answers on a thread that may block.

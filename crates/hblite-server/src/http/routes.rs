@@ -13,8 +13,8 @@ use super::{Admin, control, gateways, metrics, pages, rows, state, status};
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const HELP: &str = "\
-hblite: GET /health, /status, /rows, /metrics, /faults, /console/, /checkpoints, /forks, /clock, \
-/gateways; POST /faults, /regions/NAME/{move,split,assign,unassign}, \
+hblite: GET /health, /status, /rows, /hot, /metrics, /faults, /console/, /checkpoints, /forks, \
+/clock, /gateways; POST /faults, /regions/NAME/{move,split,assign,unassign}, \
 /servers/NUMBER/{crash,restart}, /checkpoints, /checkpoints/NAME/rewind, /forks, /clock, \
 /gateways/NAME; DELETE /faults, /faults/ID, /checkpoints/NAME, /forks, /forks/ID\n";
 

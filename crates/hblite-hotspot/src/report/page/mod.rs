@@ -12,13 +12,13 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use serde::Serialize;
 
-use super::drawing::Theme;
+use super::drawing::{Drawing, NARROW, Theme, WIDE};
 use super::grid::Grid;
 use super::svg::{escaped, svg};
 use super::table::{Table, tables};
 use super::trade_off::Cost;
 use super::{bars, scale, trade_off};
-use crate::condition::short;
+use crate::condition::{counted, short};
 use crate::result::{Counts, Metric, RunResult};
 
 const TEMPLATE: &str = include_str!("page.html");
@@ -52,6 +52,8 @@ struct DesignData {
     writes: String,
     reads: String,
     bytes: String,
+    /// The metrics with counts.
+    metrics: Vec<&'static str>,
 }
 
 /// The page.
@@ -98,16 +100,41 @@ fn fill(template: &str, parts: &[(&str, String)]) -> String {
 }
 
 fn servers(results: &[RunResult]) -> String {
-    let Some(drawing) = bars::drawing(results, Theme::PAGE) else { return String::new() };
-    let picture = svg(&drawing);
-    format!(
-        "<section aria-labelledby=\"bars-title\">\n<h2 id=\"bars-title\">Region servers</h2>\n\
-         <div class=\"picture\">{picture}</div>\n</section>"
-    )
+    let picture = picture(|width| bars::drawing(results, Theme::PAGE, width));
+    picture.map_or_else(String::new, |picture| {
+        format!(
+            "<section aria-labelledby=\"bars-title\">\n<h2 id=\"bars-title\">Region servers</h2>\n\
+             {picture}\n</section>"
+        )
+    })
+}
+
+/// A picture for pages of any width.
+fn picture(drawn: impl Fn(f64) -> Option<Drawing>) -> Option<String> {
+    let (wide, narrow) = (svg(&drawn(WIDE)?), svg(&drawn(NARROW)?));
+    Some(format!(r#"<div class="wide">{wide}</div><div class="narrow">{narrow}</div>"#))
 }
 
 fn summary_of_run(result: &RunResult) -> String {
     let settings = &result.settings;
+    let end_ns = result.counts.windows.last().map_or(0, |window| window.end_ns) as f64;
+    let time = scale::duration(end_ns);
+    let layout = format!(
+        "{} ({}), {} windows.",
+        counted(settings.regions as f64, "region"),
+        settings.splits,
+        settings.windows
+    );
+    if result.is_watched() {
+        let sums = [Metric::Writes, Metric::Reads].into_iter().filter_map(|metric| {
+            let sum = result.counts.sum(metric);
+            let rate = scale::number(sum as f64 / (end_ns / 1e9).max(1e-9));
+            let count = scale::number(sum as f64);
+            (sum > 0).then(|| format!("{count} {}, {rate} a second", metric.text()))
+        });
+        let sums = sums.collect::<Vec<_>>().join(", and ");
+        return escaped(&format!("{sums}, for {time}; {layout}"));
+    }
     // Only records that were generated have entities.
     let entities = match settings.entities {
         0 | 1 => String::new(),
@@ -117,13 +144,9 @@ fn summary_of_run(result: &RunResult) -> String {
         }
     };
     escaped(&format!(
-        "{} records{entities}, {} requests a second for {}; {} regions ({}), {} windows.",
+        "{} records{entities}, {} requests a second for {time}; {layout}",
         scale::number(settings.records as f64),
         scale::number(settings.rate),
-        scale::duration(result.counts.windows.last().map_or(0, |window| window.end_ns) as f64),
-        settings.regions,
-        settings.splits,
-        settings.windows,
     ))
 }
 
@@ -156,6 +179,11 @@ fn design_data(result: &RunResult) -> DesignData {
         writes: metric_data(counts, Metric::Writes),
         reads: metric_data(counts, Metric::Reads),
         bytes: metric_data(counts, Metric::Bytes),
+        metrics: [Metric::Writes, Metric::Reads, Metric::Bytes]
+            .into_iter()
+            .filter(|metric| counts.sum(*metric) > 0)
+            .map(Metric::text)
+            .collect(),
     }
 }
 
@@ -185,19 +213,22 @@ fn colours() -> String {
 }
 
 fn trade_offs(results: &[RunResult]) -> String {
-    let picture = |cost: Cost| {
-        let svg = svg(&trade_off::drawing(results, cost, Theme::PAGE)?);
+    let of_cost = |cost: Cost| {
+        let both = picture(|width| trade_off::drawing(results, cost, Theme::PAGE, width))?;
         let hidden = if cost == Cost::Regions { "" } else { " hidden" };
-        Some(format!(r#"<div class="picture" data-cost="{}"{hidden}>{svg}</div>"#, cost.name()))
+        Some(format!(r#"<div data-cost="{}"{hidden}>{both}</div>"#, cost.name()))
     };
-    let pictures: Vec<String> = Cost::ALL.into_iter().filter_map(picture).collect();
+    let pictures: Vec<String> = Cost::ALL.into_iter().filter_map(of_cost).collect();
     if pictures.is_empty() {
-        return "<p>No queries were run, so there are no read costs to compare.</p>".to_owned();
+        return String::new();
     }
     let option = |cost: &Cost| format!(r#"<option value="{0}">{0}</option>"#, cost.name());
     let options: String = Cost::ALL.iter().map(option).collect();
     format!(
-        r#"<p><label>Cost of reading in <select id="cost">{options}</select></label></p>{}"#,
+        r#"<section aria-labelledby="trade-title">
+<h2 id="trade-title">Writes against reads</h2>
+<p><label>Cost of reading in <select id="cost">{options}</select></label></p>{}
+</section>"#,
         pictures.concat()
     )
 }

@@ -463,7 +463,11 @@ for (const [index, design] of data.designs.entries()) {
   byId("design").add(new Option(design.name, index));
 }
 byId("design").addEventListener("change", (event) => setDesign(Number(event.target.value)));
+const measured = new Set(data.designs.flatMap((design) => design.metrics));
+state.metric = ["writes", "reads", "bytes"].find((metric) => measured.has(metric)) ?? "writes";
 for (const radio of document.getElementsByName("metric")) {
+  radio.checked = radio.value === state.metric;
+  radio.parentElement.hidden = !measured.has(radio.value) && !radio.checked;
   radio.addEventListener("change", () => { state.metric = radio.value; draw(); });
 }
 byId("scale").addEventListener("change", (event) => { state.scale = event.target.value; draw(); });
