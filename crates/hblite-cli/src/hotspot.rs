@@ -4,6 +4,7 @@ mod advise;
 mod own_data;
 mod run;
 mod source;
+mod split_keys;
 mod watch;
 
 use std::path::PathBuf;

@@ -232,3 +232,55 @@ fn recorded_data_is_run_like_a_study() {
     let refused = fails(dir, "run --keys log.csv --design 'car:str' --out x");
     assert!(refused.contains("no field car; the fields are when, host, event"), "{refused}");
 }
+
+/// The regions of the present table, from its split keys, a file with them, or the table. The
+/// counts are those of the names, which are compared here.
+#[test]
+fn todays_table_is_simulated_with_its_split_keys() {
+    let dir = TempDir::new().unwrap();
+    let dir = dir.path();
+    let name = |index: u32| format!("{}{index:04}", char::from(b'a' + (index * index % 26) as u8));
+    let names: Vec<String> = (0..900).map(name).collect();
+    std::fs::write(dir.join("data.csv"), format!("name\n{}\n", names.join("\n"))).unwrap();
+    std::fs::write(dir.join("splits.txt"), "g\n\nn\\x00\n").unwrap();
+    let create = "create 't', 'f', SPLITS => ['g', \"n\\x00\"]";
+    let shell = Command::new(env!("CARGO_BIN_EXE_hblite"))
+        .args(["shell", "-c", create, "--dir", "store"])
+        .current_dir(dir)
+        .output()
+        .unwrap();
+    assert!(shell.status.success(), "{}", text(&shell.stderr));
+    let is_in = |name: &&String, from: &str, to: &str| name.as_str() >= from && name.as_str() < to;
+    let count = |from, to| names.iter().filter(|name| is_in(name, from, to)).count() as u64;
+    let expected = [count("", "g"), count("g", "n\0"), count("n\0", "~")];
+    let given =
+        ["--split-keys 'g,n\\x00'", "--splits-from splits.txt", "--splits-from t --store store"];
+    for (number, given) in given.into_iter().enumerate() {
+        let design = "--design 'name:str' --reads 0 --windows 4";
+        works(dir, &format!("run --keys data.csv {design} {given} --out r{number}"));
+        let json = std::fs::read_to_string(dir.join(format!("r{number}/name-str.json")));
+        let result: Value = serde_json::from_str(&json.unwrap()).unwrap();
+        assert_eq!(result["settings"]["splits"], "given");
+        let mut sums = [0; 3];
+        for window in result["counts"]["windows"].as_array().unwrap() {
+            for (sum, writes) in sums.iter_mut().zip(window["writes"].as_array().unwrap()) {
+                *sum += writes.as_u64().unwrap();
+            }
+        }
+        assert_eq!(sums, expected, "{given}");
+    }
+    let wrong = fails(dir, "run --keys data.csv --design name:str --split-keys 'n,g' --out x");
+    assert!(wrong.contains("\"g\" does not come after \"n\""), "{wrong}");
+    let wrong = fails(dir, "run --keys data.csv --design name:str --splits-from none --out x");
+    assert!(wrong.contains("there is no file none"), "{wrong}");
+
+    // All names are beyond the last split key.
+    std::fs::write(dir.join("queries.txt"), "name = ?\n").unwrap();
+    let advise = "advise --keys data.csv --key name:str --queries queries.txt --regions 4";
+    let shown = works(dir, &format!("{advise} --split-keys '1,2,3,4'"));
+    assert!(shown.contains(", today, in 5 regions, 5 times"), "{shown}");
+    let condition = "--fail-if 'windowed max/mean > 4.9'";
+    let reason = fails(dir, &format!("{advise} --split-keys '1,2,3,4' {condition}"));
+    assert!(reason.contains("writes windowed max/mean is 5, which is > 4.9"), "{reason}");
+    works(dir, &format!("{advise} {condition}"));
+}

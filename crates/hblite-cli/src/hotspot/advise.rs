@@ -11,6 +11,7 @@ use hblite_hotspot::data::{Format, Records, Table, TimeUnit};
 use hblite_hotspot::report::{front_png, front_svg};
 use hblite_rowkey::Design;
 
+use super::split_keys::SplitKeyArguments;
 use crate::output::{FAILURE, fail, print, tell};
 use crate::transfer::place::{self, Missing};
 
@@ -51,6 +52,8 @@ pub(crate) struct AdviseArguments {
     /// Regions of the new table
     #[arg(long, default_value_t = 16)]
     regions: usize,
+    #[command(flatten)]
+    present: SplitKeyArguments,
     /// Rows that the table will have
     #[arg(long, default_value_t = 1_000_000)]
     rows: u64,
@@ -141,6 +144,7 @@ fn advice(arguments: &AdviseArguments) -> Result<Advice, String> {
     };
     let options = AdviceOptions::default()
         .with_regions(arguments.regions)
+        .with_present_splits(arguments.present.keys(&arguments.dir)?)
         .with_rows(arguments.rows)
         .with_period_ms(arguments.period)
         .with_write_weight(arguments.write_weight)

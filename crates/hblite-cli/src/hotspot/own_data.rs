@@ -34,7 +34,7 @@ pub(super) struct OwnDataArguments {
     pub(super) table: Option<String>,
     /// Directory of the store with that table, or URL of its cluster, which is only read [default:
     /// the cluster of --connect, or else ./hblite-data]
-    #[arg(long, value_name = "DIR|URL", requires = "table")]
+    #[arg(long, value_name = "DIR|URL")]
     store: Option<String>,
     /// Share of the table's rows to read, chosen at random by the server
     #[arg(long, value_name = "0-1", requires = "table", value_parser = share)]
@@ -63,6 +63,11 @@ impl OwnDataArguments {
         self.keys.is_some() || self.table.is_some()
     }
 
+    /// Where tables are.
+    pub(super) fn store<'a>(&'a self, cluster: Option<&'a str>) -> &'a str {
+        self.store.as_deref().or(cluster).unwrap_or("./hblite-data")
+    }
+
     /// Reads the data, and creates a target for each design. `cluster` is where the designs will
     /// run, if on one.
     pub(super) fn load(&self, designs: &str, cluster: Option<&str>) -> Result<Loaded, String> {
@@ -74,7 +79,7 @@ impl OwnDataArguments {
             (None, table) => {
                 let table = table.as_deref().unwrap_or_default();
                 let key = key.ok_or("--table needs the design of its keys: --key DESIGN")?;
-                let from = self.store.as_deref().or(cluster).unwrap_or("./hblite-data");
+                let from = self.store(cluster);
                 (table.to_owned(), read_table(from, table, &key, self.sample)?)
             }
         };

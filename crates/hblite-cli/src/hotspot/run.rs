@@ -17,6 +17,7 @@ use hblite_hotspot::run::{
 use hblite_hotspot::study::split_designs;
 
 use super::own_data::OwnDataArguments;
+use super::split_keys::SplitKeyArguments;
 use super::{FailIf, judge, print_tables};
 use crate::output::{FAILURE, fail, print, record_bar, tell};
 use crate::terminal::{color_is_wanted, width};
@@ -50,14 +51,16 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     entities: Option<u64>,
     /// Regions of the table
-    #[arg(long, default_value_t = 16)]
+    #[arg(long, default_value_t = 16, conflicts_with_all = ["split_keys", "splits_from"])]
     regions: usize,
     /// Salts or buckets of the study's designs [default: the number of regions]
     #[arg(long)]
     buckets: Option<usize>,
     /// How the table is split: auto, uniform, quantiles or growing
-    #[arg(long, default_value_t = Splits::Auto)]
+    #[arg(long, default_value_t = Splits::Auto, conflicts_with_all = ["split_keys", "splits_from"])]
     splits: Splits,
+    #[command(flatten)]
+    given: SplitKeyArguments,
     /// Region servers of the simulation
     #[arg(long, default_value_t = 4)]
     servers: usize,
@@ -126,9 +129,9 @@ service times) differ from run to run.
 'hblite hotspot report DIR' creates a page and pictures from the results.";
 
 impl RunArguments {
-    fn options(&self) -> RunOptions {
+    fn options(&self) -> Result<RunOptions, String> {
         let default = RunOptions::default();
-        RunOptions::default()
+        let options = RunOptions::default()
             .with_records(self.records)
             .with_entities(self.entities)
             .with_regions(self.regions)
@@ -147,7 +150,14 @@ impl RunArguments {
             .with_seed(self.seed)
             .with_service(self.service.clone())
             .with_move_ms(self.move_ms)
-            .with_dir(self.dir.clone())
+            .with_dir(self.dir.clone());
+        Ok(match self.given.keys(self.own.store(self.connect.as_deref()))? {
+            Some(keys) => options
+                .with_regions(keys.len() + 1)
+                .with_splits(Splits::Given)
+                .with_split_keys(keys),
+            None => options,
+        })
     }
 }
 
@@ -175,9 +185,9 @@ fn run_all(arguments: &RunArguments) -> Result<Vec<RunResult>, String> {
     if arguments.own.is_given() {
         return run_own(arguments);
     }
-    let options = arguments.options();
+    let options = arguments.options()?;
     options.check().map_err(|error| error.to_string())?;
-    let buckets = arguments.buckets.unwrap_or(arguments.regions);
+    let buckets = arguments.buckets.unwrap_or(options.regions);
     let names = arguments.design.as_deref().map(split_designs).unwrap_or_default();
     let study = arguments.study.as_deref().unwrap_or_default();
     let designs = targets(study, &names, buckets).map_err(|error| error.to_string())?;
@@ -191,7 +201,7 @@ fn run_own(arguments: &RunArguments) -> Result<Vec<RunResult>, String> {
     let loaded = arguments
         .own
         .load(arguments.design.as_deref().unwrap_or_default(), arguments.connect.as_deref())?;
-    let mut options = arguments.options();
+    let mut options = arguments.options()?;
     options.records = loaded.records;
     options.windows = options.windows.min(usize::try_from(loaded.records).unwrap_or(usize::MAX));
     let stream = Stream::recorded(loaded.times_ms.as_deref(), &options);

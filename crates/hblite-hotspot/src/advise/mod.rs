@@ -46,6 +46,8 @@ use score::Trial;
 pub struct AdviceOptions {
     /// Regions of the new table.
     pub regions: usize,
+    /// The split keys of the present table; `None` to split it as the candidates are.
+    pub present_splits: Option<Vec<Vec<u8>>>,
     /// Rows that the table will have; the sample represents them.
     pub rows: u64,
     /// The time in which these rows are written, in milliseconds; `None` for the time that they
@@ -78,6 +80,7 @@ impl Default for AdviceOptions {
     fn default() -> Self {
         Self {
             regions: 16,
+            present_splits: None,
             rows: 1_000_000,
             period_ms: None,
             write_weight: 0.5,
@@ -92,6 +95,7 @@ impl Default for AdviceOptions {
 
 setters! { AdviceOptions:
     with_regions sets regions: usize;
+    with_present_splits sets present_splits: impl Into<Option<Vec<Vec<u8>>>>;
     with_rows sets rows: u64;
     with_period_ms sets period_ms: impl Into<Option<u64>>;
     with_write_weight sets write_weight: f64;
@@ -184,8 +188,11 @@ pub fn advise(
     score::rank(&mut scores, wanted, options.write_weight);
     let present = sample.design().to_string();
     limit(&mut scores, &present, options);
+    let given = options.present_splits.as_ref();
+    let today = given.map(|splits| trial.score_with(sample.design().clone(), Some(splits)));
     Ok(Advice {
         scores,
+        today: today.transpose()?,
         wanted: wanted.clone(),
         present,
         options: options.clone(),

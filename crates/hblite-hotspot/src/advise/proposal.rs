@@ -20,6 +20,8 @@ const EVEN: f64 = 1.5;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
     pub(super) scores: Vec<Score>,
+    /// The current design with the present table's split keys, if they are known.
+    pub(super) today: Option<Score>,
     pub(super) wanted: Wanted,
     pub(super) present: String,
     pub(super) options: AdviceOptions,
@@ -39,6 +41,12 @@ impl Advice {
     pub fn best(&self) -> &Score {
         // The current design is always a candidate.
         &self.scores[0]
+    }
+
+    /// The current design in the present table, or, if its split keys are not known, in one that is
+    /// split like those of the candidates.
+    pub fn today(&self) -> Option<&Score> {
+        self.today.as_ref().or_else(|| self.present())
     }
 
     /// The current design.
@@ -101,7 +109,7 @@ impl Advice {
     /// the queries' weights.
     pub fn present_figures(&self) -> NamedFigures {
         let mut named = NamedFigures::new();
-        let Some(score) = self.present() else { return named };
+        let Some(score) = self.today() else { return named };
         if let Some((windowed, total)) = &score.writes {
             let scopes =
                 [("windowed", &windowed.mean), ("worst", &windowed.worst), ("total", total)];
@@ -192,8 +200,13 @@ impl Advice {
              times the mean",
             short(best.max_over_mean)
         )?;
-        match self.present() {
-            Some(present) if present.design != best.design => {
+        match (&self.today, self.present()) {
+            (Some(today), _) => {
+                let regions = counted((today.splits.len() + 1) as f64, "region");
+                let mean = short(today.max_over_mean);
+                writeln!(f, ", today, in {regions}, {mean} times")?;
+            }
+            (None, Some(present)) if present.design != best.design => {
                 writeln!(f, ", today {} times", short(present.max_over_mean))?;
             }
             _ => writeln!(f)?,

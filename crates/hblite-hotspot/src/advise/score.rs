@@ -104,6 +104,15 @@ impl<'t> Trial<'t> {
     }
 
     pub(super) fn score(&self, design: Design) -> Result<Score, NoAdvice> {
+        self.score_with(design, None)
+    }
+
+    /// The score of a design whose table is split at these keys, if they are given.
+    pub(super) fn score_with(
+        &self,
+        design: Design,
+        given: Option<&Vec<Vec<u8>>>,
+    ) -> Result<Score, NoAdvice> {
         let stable = stable_parts(&design, |field| self.sample.is_growing(field));
         let keys = self.keys(&design, self.sample.records(), stable)?;
         let key_bytes = keys.iter().map(|(key, _)| key.len()).sum::<usize>() as f64;
@@ -113,13 +122,19 @@ impl<'t> Trial<'t> {
         let mut learned: Vec<Grouped> = learned.collect();
         learned.sort_unstable();
         let is_decimal = self.sample.counts_in_decimals(&design);
-        let splits = splits(&design, &learned, self.options.regions, is_decimal)?;
+        let (splits, regions) = match given {
+            Some(given) => (given.clone(), given.len() + 1),
+            None => {
+                let regions = self.options.regions;
+                (splits(&design, &learned, regions, is_decimal)?, regions)
+            }
+        };
         let unseen = (0..self.next.len()).filter(|index| !is_learned(*index));
         let unseen: Vec<_> = unseen.map(|index| self.next[index].clone()).collect();
         let unseen = self.keys(&design, &unseen, stable)?;
         let windows = window_count(unseen.len(), self.options);
-        let writes = spread(&unseen, &splits, windows, self.options.regions);
-        let by_chance = by_chance(unseen.len(), learned.len(), windows, self.options.regions);
+        let writes = spread(&unseen, &splits, windows, regions);
+        let by_chance = by_chance(unseen.len(), learned.len(), windows, regions);
         let mut sorted = keys;
         sorted.sort_unstable();
         let hot = hottest(&design, &sorted, stable);

@@ -47,7 +47,10 @@ fn points(advice: &Advice) -> Vec<Point> {
             name: format!("{name}{mark}"),
             is_named: is_best || is_present || is_proposed,
             cost: score.reads,
-            heat: score.max_over_mean,
+            heat: match advice.today() {
+                Some(today) if is_present && !is_proposed => today.max_over_mean,
+                _ => score.max_over_mean,
+            },
             is_best,
             is_proposed,
         }

@@ -39,7 +39,7 @@ use hblite::{Connection, RegionStatus, TableName};
 pub use baseline::BASELINE_NS;
 pub use error::RunError;
 pub use export::export_keys;
-pub use options::{RunOptions, ServiceLaw, Splits};
+pub use options::{RunOptions, ServiceLaw, Splits, check_split_keys};
 pub use splits::check_design;
 pub use stream::Stream;
 pub use target::{About, Asked, CaseStudyDesign, Opened, Target, targets};

@@ -23,6 +23,8 @@ pub struct RunOptions {
     pub regions: usize,
     /// How the table is split.
     pub splits: Splits,
+    /// The split keys of [`Splits::Given`].
+    pub split_keys: Vec<Vec<u8>>,
     /// Region servers of the simulation.
     pub servers: usize,
     /// Calls that a server of the simulation handles concurrently.
@@ -62,6 +64,7 @@ impl Default for RunOptions {
             entities: None,
             regions: 4,
             splits: Splits::Auto,
+            split_keys: Vec::new(),
             servers: 4,
             handlers: 1,
             clients: 64,
@@ -86,6 +89,7 @@ setters! { RunOptions:
     with_entities sets entities: impl Into<Option<u64>>;
     with_regions sets regions: usize;
     with_splits sets splits: Splits;
+    with_split_keys sets split_keys: Vec<Vec<u8>>;
     with_servers sets servers: usize;
     with_handlers sets handlers: usize;
     with_clients sets clients: usize;
@@ -139,11 +143,39 @@ impl RunOptions {
                 "--windows is at most --records: an empty window shows nothing",
             ),
         ];
-        match rules.iter().find(|(holds, _)| !holds) {
-            Some((_, rule)) => Err(RunError::Settings((*rule).to_owned())),
-            None => Ok(()),
+        if let Some((_, rule)) = rules.iter().find(|(holds, _)| !holds) {
+            return Err(RunError::Settings((*rule).to_owned()));
+        }
+        match self.splits {
+            Splits::Given if self.split_keys.len() + 1 != self.regions => {
+                let message = "there is one region more than split keys";
+                Err(RunError::Settings(message.to_owned()))
+            }
+            Splits::Given => check_split_keys(&self.split_keys),
+            _ => Ok(()),
         }
     }
+}
+
+/// Rejects split keys that are not those of a table: in ascending order, each once, none empty.
+///
+/// # Errors
+/// [`RunError::Settings`] with the first wrong key.
+pub fn check_split_keys(keys: &[Vec<u8>]) -> Result<(), RunError> {
+    let mut before: &[u8] = b"";
+    for key in keys {
+        if **key <= *before {
+            let text = hblite::bytes::to_string_binary;
+            let message = format!(
+                "split keys ascend: \"{}\" does not come after \"{}\"",
+                text(key),
+                text(before)
+            );
+            return Err(RunError::Settings(message));
+        }
+        before = key;
+    }
+    Ok(())
 }
 
 /// How a table is split.
@@ -159,6 +191,8 @@ pub enum Splits {
     Quantiles,
     /// One region at first, which the store splits as it grows.
     Growing,
+    /// At the keys of [`RunOptions::split_keys`].
+    Given,
 }
 
 impl fmt::Display for Splits {
@@ -168,6 +202,7 @@ impl fmt::Display for Splits {
             Self::Uniform => "uniform",
             Self::Quantiles => "quantiles",
             Self::Growing => "growing",
+            Self::Given => "given",
         })
     }
 }

@@ -45,6 +45,9 @@ pub(super) fn split_keys(
     if options.splits == Splits::Growing || regions == 1 {
         return Ok(Vec::new());
     }
+    if options.splits == Splits::Given {
+        return Ok(options.split_keys.clone());
+    }
     if matches!(options.splits, Splits::Auto | Splits::Uniform) {
         match target.natural_splits(regions) {
             Ok(Some(keys)) => return Ok(keys),
