@@ -19,7 +19,7 @@ fn sh(dir: &Path, script: &str) -> Output {
     shell.args(["-euc", script]).env("HBLITE", HBLITE).current_dir(dir).output().unwrap()
 }
 
-fn ok(dir: &Path, script: &str) -> String {
+pub(crate) fn ok(dir: &Path, script: &str) -> String {
     let output = sh(dir, script);
     let [out, error] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
     assert!(output.status.success(), "{script}\n{out}\n{error}");
@@ -27,7 +27,7 @@ fn ok(dir: &Path, script: &str) -> String {
 }
 
 /// A store with three tables and a snapshot, in `store`.
-fn store() -> TempDir {
+pub(crate) fn store() -> TempDir {
     let dir = TempDir::new().unwrap();
     let script = "
         for table in t u v; do
@@ -167,18 +167,34 @@ fn a_table_is_dropped_on_a_full_disk() {
     mounted(dir.path(), mount, script);
 }
 
+/// What runs a program as a user whose threads and processes are counted.
+pub(crate) fn user(id: u32) -> [String; 4] {
+    let (user, group) = (format!("--reuid={id}"), format!("--regid={id}"));
+    ["setpriv".to_owned(), user, group, "--clear-groups".to_owned()]
+}
+
+/// Brings a directory, and in it the program `hblite`, within the reach of a user. False, and says
+/// why, if that is not possible.
+pub(crate) fn give_to_user(dir: &Path, id: u32) -> bool {
+    let [setpriv, arguments @ ..] = user(id);
+    let script = format!(
+        "cp \"$HBLITE\" hblite && chmod 755 . hblite && chown -R {id} .
+        {setpriv} {} ./hblite --version",
+        arguments.join(" ")
+    );
+    let allowed = sh(dir, &script);
+    if !allowed.status.success() {
+        println!("skipped: {}", String::from_utf8_lossy(&allowed.stderr));
+    }
+    allowed.status.success()
+}
+
 /// Runs a script as a user whose threads and processes are counted, or says why not.
 fn as_user(dir: &Path, script: &str) {
     std::fs::write(dir.join("script"), script).unwrap();
-    // The store and the program must be within the user's reach.
-    let prepare = "cp \"$HBLITE\" hblite && chmod 755 . hblite && chown -R 54321 .
-        setpriv --reuid=54321 --regid=54321 --clear-groups ./hblite --version";
-    let allowed = sh(dir, prepare);
-    if !allowed.status.success() {
-        println!("skipped: {}", String::from_utf8_lossy(&allowed.stderr));
-        return;
+    if give_to_user(dir, 54_321) {
+        ok(dir, &format!("HBLITE=./hblite {} sh -eu script", user(54_321).join(" ")));
     }
-    ok(dir, "HBLITE=./hblite setpriv --reuid=54321 --regid=54321 --clear-groups sh -eu script");
 }
 
 #[test]
@@ -206,22 +222,31 @@ fn without_threads_every_command_works_or_names_the_limit() {
     as_user(dir.path(), script);
 }
 
+/// A store has more files than the process may have open, which the commands do not map.
 #[test]
-fn the_limit_on_open_files_is_named() {
+fn a_store_of_many_files_opens_and_closes_with_few_descriptors() {
     let dir = TempDir::new().unwrap();
     let script = "
-        splits=$(for at in $(seq 100 180); do printf \"'%s',\" $at; done)
-        { echo \"create 't', 'f', SPLITS => [${splits%,}]\"
-          for at in $(seq 100 180); do echo \"put 't', '$at', 'f:q', 'v'\"; done
-          echo \"flush 't'\"
-        } >commands
-        $HBLITE shell --dir store commands >out
-        ulimit -n 64
+        splits=$(for at in $(seq 100 398); do printf \"'%s',\" $at; done)
+        rows() { for at in $(seq 100 399); do echo \"put 't', '$at', 'f:q', '$1'\"; done; }
+        { echo \"create 't', 'f', SPLITS => [${splits%,}]\"; rows one; } >first
+        rows two >second
+        rows three >third
+        ulimit -n 256
+        for commands in first second third; do
+            $HBLITE shell --dir store $commands >out 2>&1 || { cat out; exit 1; }
+        done
+        for command in 'digest store' 'check store' 'backup store copy' \
+            \"shell --dir copy -c count('t')\" \"shell --dir store -c major_compact('t')\"; do
+            $HBLITE $command >out 2>&1 || { echo \"$command\"; cat out; exit 1; }
+        done
+        $HBLITE shell --dir store -c \"count 't'\" >out 2>&1
+        grep -q '^300 row' out || { cat out; exit 1; }
         for command in 'digest store' 'shell --dir store -c list'; do
-            if $HBLITE $command >out 2>&1; then continue; fi
+            if prlimit --nofile=8 $HBLITE $command >out 2>&1; then continue; fi
             grep -q 'ulimit -n' out || { echo \"$command\"; cat out; exit 1; }
         done
-        grep -q 'ulimit -n' out";
+        grep -q 'ulimit -n' out || { cat out; exit 1; }";
     ok(dir.path(), script);
 }
 

@@ -27,3 +27,5 @@ mod served;
 mod shell;
 mod state;
 mod terminal;
+#[cfg(target_os = "linux")]
+mod thread_limit;

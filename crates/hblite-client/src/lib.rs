@@ -60,6 +60,7 @@ mod site_xml;
 mod table;
 mod tls_settings;
 mod url;
+mod waiting;
 
 pub use admin::Admin;
 pub use client::Client;

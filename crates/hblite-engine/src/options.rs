@@ -95,8 +95,9 @@ pub struct EngineOptions {
     /// Whether store files are mapped into memory and plain blocks are used in place, or blocks are
     /// read into the block cache. Default true, which is faster when the data does not fit into the
     /// block cache. If a mapped file of an open store is truncated, reading the missing part kills
-    /// the process (SIGBUS); if the file is not mapped, it is a `Corrupt` error. Each file that is
-    /// not mapped takes a descriptor. Single writes to the log go through a mapping too, on Linux
+    /// the process (SIGBUS); if the file is not mapped, it is a `Corrupt` error. Files that are
+    /// not mapped take up to a quarter of the descriptors; further ones take none on Linux, and one
+    /// each elsewhere. Single writes to the log go through a mapping too, on Linux
     /// and on file systems that overwrite in place (ext4, XFS, tmpfs).
     pub are_files_mapped: bool,
     /// How often the background thread reads and verifies every store file again, in milliseconds;

@@ -55,6 +55,12 @@ pub trait FileSystem: Send + Sync + Debug {
     /// Opens a file for reading at any offset.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>>;
 
+    /// Like [`FileSystem::open`], for one of many files that stay open and do not change. It need
+    /// not keep a descriptor.
+    fn open_finished(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
+        self.open(path)
+    }
+
     /// Renames a file or directory; an existing file at the target, or an empty directory for a
     /// directory, is replaced atomically.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;

@@ -136,7 +136,7 @@ fn attempt_image(
     }
     let mut small = Vec::new();
     for path in files().filter(|path| part(path) == ImagePart::Whole) {
-        let content = take_whole(&fs.open(path)?, large)?;
+        let content = take_whole(&fs.open_finished(path)?, large)?;
         if let Content::Bytes(FileBytes::Owned(bytes)) = &content {
             small.push((path, Arc::clone(bytes)));
         }

@@ -230,9 +230,7 @@ impl Shared {
 
     /// A failure leaves files for the next open to remove.
     fn remove(&self, dirs: &[PathBuf]) {
-        for dir in dirs {
-            let _ = self.inner.remove_dir_all(dir);
-        }
+        dirs.iter().for_each(|dir| drop(self.inner.remove_dir_all(dir)));
     }
 
     fn log_lengths(&self) -> Vec<(PathBuf, u64)> {
@@ -336,6 +334,10 @@ impl FileSystem for KeepingFileSystem {
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
         self.0.inner.open(path)
+    }
+
+    fn open_finished(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
+        self.0.inner.open_finished(path)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -6,6 +6,7 @@
 mod clock;
 mod crash_fs;
 mod fault_fs;
+mod finished_file;
 mod fs;
 mod image;
 mod keeping_fs;
@@ -17,8 +18,11 @@ mod pages;
 mod panic_message;
 mod platform;
 mod published;
+mod readable;
 mod readers;
 mod rng;
+#[cfg(feature = "runtime")]
+pub mod runtime;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 mod std_fs;

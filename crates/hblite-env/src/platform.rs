@@ -166,6 +166,19 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
+/// How many descriptors this process may have open; `None` if that is not known.
+#[cfg(target_os = "linux")]
+pub(crate) fn descriptors_max() -> Option<usize> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    limit.current.and_then(|limit| limit.try_into().ok())
+}
+
+/// How many descriptors this process may have open; `None` if that is not known.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn descriptors_max() -> Option<usize> {
+    None
+}
+
 /// Refuses anything but a file or a directory.
 pub(crate) fn check_is_file(path: &Path, found: &fs::Metadata) -> io::Result<()> {
     match found.is_file() || found.is_dir() {

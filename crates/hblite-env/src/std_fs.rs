@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::fs::{
-    Announcement, COPY_SIZE, DirEntry, FileBytes, FileIdentity, FileLock, FileSystem, ReadableFile,
+    Announcement, COPY_SIZE, DirEntry, FileIdentity, FileLock, FileSystem, ReadableFile,
     ReaderWatch, WritableFile,
 };
 use crate::log_file::LogFile;
 use crate::platform::Place;
+use crate::readable::StdReadableFile;
 use crate::readers::{Announced, DirectoryWatch};
-use crate::{mapping, platform};
+use crate::{finished_file, platform};
 
 /// The file system of the operating system.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,6 +32,10 @@ impl FileSystem for StdFileSystem {
 
     fn open(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
         Ok(Arc::new(StdReadableFile(platform::open(path)?)))
+    }
+
+    fn open_finished(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
+        finished_file::open(path)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -237,26 +242,6 @@ impl WritableFile for StdWritableFile {
 
     fn is_in_place(&self) -> io::Result<bool> {
         self.place.is_held()
-    }
-}
-
-#[derive(Debug)]
-struct StdReadableFile(File);
-
-impl ReadableFile for StdReadableFile {
-    fn length(&self) -> io::Result<u64> {
-        Ok(self.0.metadata()?.len())
-    }
-
-    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        platform::read_exact_at(&self.0, buffer, offset)
-    }
-
-    fn map(&self) -> io::Result<FileBytes> {
-        if self.length()? == 0 {
-            return Ok(FileBytes::Owned(Arc::default()));
-        }
-        Ok(FileBytes::Mapped(Arc::new(mapping::map(&self.0)?)))
     }
 }
 

@@ -83,7 +83,7 @@ impl HFileReader {
         name: &Path,
         cache: Option<Arc<BlockCache>>,
     ) -> Result<Self> {
-        let opened = fs.open(path).and_then(|file| Ok((file.length()?, file)));
+        let opened = fs.open_finished(path).and_then(|file| Ok((file.length()?, file)));
         let (length, file) = opened.map_err(|error| Error::io("opening", name, error))?;
         Self::open_source(Source::Read(file), length, name, cache)
     }

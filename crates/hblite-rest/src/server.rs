@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hblite::{ClientScanners as _, Connection, Error, Result};
+use hblite_env::runtime;
 use hblite_env::thread::check_startable;
 use hblite_wire::memory::MemoryBudget;
 use parking_lot::Mutex;
@@ -51,14 +52,11 @@ impl RestServer {
         let workers = std::thread::available_parallelism().map_or(1, NonZero::get);
         // One more answers requests.
         check_startable(workers + 1).map_err(Error::no_thread)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(workers)
-            .thread_name("hblite-rest")
-            .max_blocking_threads(options.limits.threads_max)
-            .enable_io()
-            .enable_time()
-            .build()
-            .map_err(|error| Error::io_of("cannot start threads", error))?;
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        builder.worker_threads(workers).thread_name("hblite-rest");
+        builder.max_blocking_threads(options.limits.threads_max);
+        let runtime =
+            runtime::build(builder).map_err(|error| Error::io_of("cannot start threads", error))?;
         let address = SocketAddr::new(options.bind, options.port);
         let failed = |error| Error::io_of(&format!("cannot listen on {address}"), error);
         let listener = runtime.block_on(TcpListener::bind(address)).map_err(failed)?;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use hblite::{Clock, Connection, Env};
 use hblite_engine::Timeline;
+use hblite_env::runtime;
 use hblite_env::thread::check_startable;
 use hblite_model::{Error, RegionLocator, Result};
 use hblite_wire::memory::MemoryBudget;
@@ -232,14 +233,10 @@ pub(crate) fn runtime_of(options: &ServerOptions) -> Result<Runtime> {
     let workers = options.worker_threads.unwrap_or_else(cores).max(1);
     // One more answers calls.
     check_startable(workers + 1).map_err(Error::no_thread)?;
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(workers)
-        .thread_name("hblite-rpc")
-        .max_blocking_threads(options.limits.handlers)
-        .enable_io()
-        .enable_time()
-        .build()
-        .map_err(|error| Error::io_of("cannot start threads", error))
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(workers).thread_name("hblite-rpc");
+    builder.max_blocking_threads(options.limits.handlers);
+    runtime::build(builder).map_err(|error| Error::io_of("cannot start threads", error))
 }
 
 /// Waits a few seconds for calls in progress.

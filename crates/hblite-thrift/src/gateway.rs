@@ -289,6 +289,7 @@ fn start_connection(
     assert!(other.is_none(), "two connections with the number {number}");
     drop(state);
     let entry = Entry { shared: Arc::clone(shared), number };
+    let peer = stream.peer_addr().ok();
     let run = move || {
         let store = match version {
             ThriftVersion::One => &entry.shared.one,
@@ -305,8 +306,11 @@ fn start_connection(
             complaints.note(version.port_name(), stream.peer_addr().ok(), &error);
         }
     };
-    // If no thread can be started, the closure is dropped, and with it the connection.
-    let _ = thread::Builder::new().name("hblite-thrift".to_owned()).spawn(run);
+    let thread = thread::Builder::new().name("hblite-thrift".to_owned());
+    // If none can be started, the closure is dropped, and with it the connection.
+    if let (Err(error), Some(complaints)) = (thread.spawn(run), &shared.complaints) {
+        complaints.note(version.port_name(), peer, &Error::no_thread(error).message());
+    }
 }
 
 pub(crate) fn new_service(

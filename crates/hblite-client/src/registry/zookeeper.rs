@@ -21,6 +21,7 @@ use super::{Wanted, address, none_answered, shuffled};
 use crate::error::CallError;
 use crate::settings::ClientSettings;
 use crate::url::ServerAddress;
+use crate::waiting;
 
 /// Maximum size of an answer (`jute.maxbuffer`).
 const FRAME_SIZE_MAX: usize = 0xf_ffff;
@@ -93,8 +94,7 @@ fn server_of(data: &[u8]) -> Option<ServerAddress> {
 
 /// The data of a node; `None` if there is no such node.
 async fn read_node(server: &ServerAddress, path: &str) -> Result<Option<Bytes>, CallError> {
-    let connecting = TcpStream::connect((server.host.as_str(), server.port));
-    let mut stream = connecting.await.map_err(|error| CallError::Unreachable {
+    let mut stream = waiting::connect(server).await.map_err(|error| CallError::Unreachable {
         server: server.clone(),
         why: error.to_string(),
     })?;

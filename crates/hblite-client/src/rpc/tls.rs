@@ -25,6 +25,7 @@ use tokio_rustls::client::TlsStream;
 use crate::error::CallError;
 use crate::tls_settings::TlsSettings;
 use crate::url::ServerAddress;
+use crate::waiting;
 
 /// Maximum size of a file with certificates.
 const FILE_SIZE_MAX: u64 = 16 << 20;
@@ -44,8 +45,7 @@ pub(super) async fn handshake(
     let config = {
         let settings = settings.clone();
         // It reads files.
-        let config = tokio::task::spawn_blocking(move || config(&settings)).await;
-        config.map_err(|error| Error::do_not_retry(error.to_string()))??
+        waiting::on_thread(move || config(&settings)).await??
     };
     let limit = settings.handshake_timeout.min(limit);
     let connecting = TlsConnector::from(Arc::new(config)).connect(name, stream);

@@ -14,6 +14,7 @@ use super::{Service, kerberos, tls};
 use crate::error::CallError;
 use crate::settings::ClientSettings;
 use crate::url::ServerAddress;
+use crate::waiting;
 
 /// What a connection is for.
 #[derive(Debug, Clone)]
@@ -92,8 +93,7 @@ impl Attempt<'_> {
             .settings
             .connect_timeout
             .min(self.deadline.saturating_duration_since(Instant::now()));
-        let connecting = TcpStream::connect((self.server.host.as_str(), self.server.port));
-        let stream = match timeout(limit, connecting).await {
+        let stream = match timeout(limit, waiting::connect(self.server)).await {
             Ok(stream) => stream.map_err(|error| unreachable(error.to_string()))?,
             Err(_) => {
                 return Err(unreachable(format!("no connection within {} ms", limit.as_millis())));

@@ -88,6 +88,10 @@ impl FileSystem for RecordingFileSystem {
         self.inner.open(path)
     }
 
+    fn open_finished(&self, path: &Path) -> io::Result<Arc<dyn ReadableFile>> {
+        self.inner.open_finished(path)
+    }
+
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.record(from);
         self.record(to);

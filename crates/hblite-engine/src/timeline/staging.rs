@@ -127,13 +127,16 @@ impl Staging {
         if previous.is_working() {
             return;
         }
+        drop(state);
+        drop(previous);
         let shared = Arc::clone(&self.0);
         let builder = thread::Builder::new().name("hblite-staging".to_owned());
         if builder.spawn(move || shared.work(replaced)).is_err() {
-            *state = State::Empty;
+            // The rewind does it. What was replaced has ended, outside of every lock.
+            let abandoned = std::mem::take(&mut *self.0.state.lock());
+            self.0.changed.notify_all();
+            drop(abandoned);
         }
-        drop(state);
-        drop(previous);
     }
 
     /// Completes the staging of a checkpoint; the caller commits it. Returns the engine for the

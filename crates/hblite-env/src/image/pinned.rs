@@ -81,10 +81,13 @@ impl Taking<'_> {
     }
 
     fn take_file(&self, path: &Path) -> io::Result<Found> {
-        let taken = self.fs.open(path).and_then(|file| match (self.part)(path) {
-            ImagePart::Growing => Ok(Found::Growing(file)),
-            ImagePart::Whole | ImagePart::Skipped => take_whole(&file, self.large).map(Found::File),
-        });
+        let taken = match (self.part)(path) {
+            ImagePart::Growing => self.fs.open(path).map(Found::Growing),
+            ImagePart::Whole | ImagePart::Skipped => {
+                let file = self.fs.open_finished(path);
+                file.and_then(|file| take_whole(&file, self.large)).map(Found::File)
+            }
+        };
         match taken {
             Err(error) if is_gone(&error) => Ok(Found::Gone),
             taken => taken,

@@ -40,7 +40,7 @@ impl Compactor {
     /// Appends a job to the queue.
     ///
     /// # Errors
-    /// `Io` if no thread can be started.
+    /// `DoNotRetryIo` if no thread can be started.
     pub(crate) fn request(&self, engine: &Arc<Engine>, job: Job) -> Result<()> {
         let mut jobs = self.jobs.lock();
         let sender = match jobs.as_ref() {
@@ -79,7 +79,9 @@ impl Compactor {
             }
         };
         let builder = thread::Builder::new().name("hblite-compact".to_owned());
-        builder.spawn(work).map_err(Error::no_thread)?;
+        // Clients repeat a request for any other error, for minutes.
+        let refused = |error| Error::do_not_retry(Error::no_thread(error).message());
+        builder.spawn(work).map_err(refused)?;
         Ok(sender)
     }
 }

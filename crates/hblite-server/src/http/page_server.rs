@@ -4,6 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use hblite_env::runtime;
 use hblite_env::thread::check_startable;
 use hblite_model::{Error, Result};
 use hblite_wire::memory::MemoryBudget;
@@ -34,14 +35,10 @@ impl PageServer {
     pub fn start(bind: IpAddr, port: u16, pages: Arc<dyn Pages>) -> Result<Self> {
         // One reads, one answers.
         check_startable(2).map_err(Error::no_thread)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .thread_name("hblite-pages")
-            .worker_threads(1)
-            .max_blocking_threads(THREADS)
-            .enable_io()
-            .enable_time()
-            .build()
-            .map_err(|error| Error::io_of("cannot start threads", error))?;
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        builder.worker_threads(1).thread_name("hblite-pages").max_blocking_threads(THREADS);
+        let runtime =
+            runtime::build(builder).map_err(|error| Error::io_of("cannot start threads", error))?;
         let address = SocketAddr::new(bind, port);
         let failed = |error: io::Error| Error::io_of(&format!("cannot listen on {address}"), error);
         let listener = runtime.block_on(tokio::net::TcpListener::bind(address)).map_err(failed)?;

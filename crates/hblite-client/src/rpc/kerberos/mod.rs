@@ -28,6 +28,7 @@ use crate::error::CallError;
 use crate::kerberos_settings::{KerberosSettings, RpcProtection};
 use crate::settings::ClientSettings;
 use crate::url::ServerAddress;
+use crate::waiting;
 
 const MASTER: &str = "hbase.master.kerberos.principal";
 const REGION_SERVER: &str = "hbase.regionserver.kerberos.principal";
@@ -150,8 +151,8 @@ where
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Failure::Interrupted(error.to_string()))?
+    let done = waiting::on_thread(work).await;
+    done.map_err(|error| Failure::Interrupted(error.message().to_owned()))?
 }
 
 fn not_secured() -> Failure {

@@ -26,6 +26,7 @@ pub(super) use self::protected::Protected;
 
 use self::frame::Reply;
 use self::gssapi::Layer;
+use crate::waiting;
 
 /// Why the connection is not authenticated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,8 +72,9 @@ where
             let token = gssapi.evaluate(&challenge);
             (gssapi, token)
         };
-        let done = tokio::task::spawn_blocking(step).await;
-        let (returned, token) = done.map_err(|error| Failure::Interrupted(error.to_string()))?;
+        let done = waiting::on_thread(step).await;
+        let done = done.map_err(|error| Failure::Interrupted(error.message().to_owned()));
+        let (returned, token) = done?;
         gssapi = returned;
         frame::write_token(stream, &token?).await?;
         if gssapi.is_complete() {
