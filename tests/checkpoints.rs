@@ -13,6 +13,8 @@ use hblite::{
 };
 use hblite_env::{Random as _, SeededRandom};
 
+use crate::testkit;
+
 const TABLES: [&str; 4] = ["a", "b", "n:c", "n:d"];
 const CHECKPOINTS: [&str; 3] = ["one", "two", "three"];
 
@@ -243,8 +245,9 @@ fn reads_during_rewinds_find_the_table() -> Result<()> {
                 }
                 reads
             });
+            let end = testkit::SetOnDrop(&is_over);
             let rewound: Result<()> = (0..20).try_for_each(|_| connection.rewind("one"));
-            is_over.store(true, Ordering::Relaxed);
+            drop(end);
             assert!(reader.join().expect("no panic") > 0);
             rewound
         })?;

@@ -13,7 +13,7 @@ use hblite::{
 };
 use hblite_env::{Random as _, SeededRandom};
 
-use crate::testkit::name;
+use crate::testkit::{self, name};
 
 const COLUMNS: [(&str, &str); 4] = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")];
 const ROWS: u64 = 400;
@@ -149,6 +149,7 @@ fn rows_stay_whole_and_counters_count_under_everything_at_once() {
     let start = Instant::now();
     let (increments, claims) = std::thread::scope(|scope| {
         let (connection, is_over) = (&connection, &is_over);
+        let end = testkit::SetOnDrop(is_over);
         let workers: Vec<_> = (0..2)
             .map(|seed| scope.spawn(move || write_rows(connection, seed, is_over)))
             .chain((0..2).map(|seed| scope.spawn(move || read_rows(connection, seed, is_over))))
@@ -158,11 +159,12 @@ fn rows_stay_whole_and_counters_count_under_everything_at_once() {
             (0..2).map(|_| scope.spawn(move || count_up(connection, is_over))).collect();
         while start.elapsed() < LENGTH
             && !workers.iter().any(|worker| worker.is_finished())
+            && !counters.iter().any(|counter| counter.is_finished())
             && !stirrer.is_finished()
         {
             std::thread::sleep(Duration::from_millis(10));
         }
-        is_over.store(true, Ordering::Relaxed);
+        drop(end);
         for worker in workers {
             let count = worker.join().expect("no panic").expect("no error");
             assert!(count > 0, "every thread did something");

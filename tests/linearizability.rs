@@ -26,7 +26,7 @@ use hblite::{
 };
 use hblite_env::{Fault, FaultFileSystem, MemFileSystem, Operation, Random as _, SeededRandom};
 
-use crate::testkit::name;
+use crate::testkit::{self, name};
 use history::atomic_row::{COLUMNS, FAMILIES};
 use history::client::Client;
 use history::recorder::{Event, Recorder, by_row};
@@ -146,6 +146,7 @@ impl Round {
     ) -> (Vec<Event>, Work) {
         let (is_over, name) = (AtomicBool::new(false), name("t"));
         std::thread::scope(|scope| {
+            let end = testkit::SetOnDrop(&is_over);
             let stirrer = scope.spawn(|| stir(connection, &name, rows, self.seed, &is_over));
             let workers: Vec<_> = (0..self.threads)
                 .map(|thread| {
@@ -160,7 +161,7 @@ impl Round {
                 })
                 .collect();
             let ended: Vec<_> = workers.into_iter().map(|worker| worker.join()).collect();
-            is_over.store(true, Ordering::Relaxed);
+            drop(end);
             let work = stirrer.join().expect("no panic");
             assert!(work.is_ok() || self.failing_write.is_some(), "{}: {work:?}", self.name());
             let (mut events, mut errors) = (Vec::new(), Vec::new());

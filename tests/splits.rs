@@ -12,6 +12,8 @@ use hblite::{
 };
 use hblite_env::{Random as _, SeededRandom};
 
+use crate::testkit::SetOnDrop;
+
 const SPLITS_AND_MERGES_DEFAULT: usize = 150;
 const REGIONS_MAX: usize = 12;
 const WRITERS: u64 = 2;
@@ -27,15 +29,6 @@ struct Load {
     is_over: AtomicBool,
 }
 
-/// Makes the other threads end, even if the one that splits and merges fails.
-struct EndOfLoad<'l>(&'l AtomicBool);
-
-impl Drop for EndOfLoad<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 /// Rows of a writer, spread over the key space.
 fn row(writer: u64, number: u64) -> String {
     format!("{:016x}-{writer}", (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
@@ -43,6 +36,7 @@ fn row(writer: u64, number: u64) -> String {
 
 impl Load {
     fn write(&self, writer: u64) -> Result<()> {
+        let _end = SetOnDrop(&self.is_over);
         let table = self.connection.table("t")?;
         for turn in 0.. {
             if self.is_over.load(Ordering::Relaxed) {
@@ -62,6 +56,7 @@ impl Load {
     /// Each scan is sorted and returns all rows that existed when it began. Returns the number of
     /// scans.
     fn scan(&self) -> Result<usize> {
+        let _end = SetOnDrop(&self.is_over);
         let table = self.connection.table("t")?;
         let mut scans = 0;
         while !self.is_over.load(Ordering::Relaxed) {
@@ -90,6 +85,7 @@ impl Load {
 
     /// Gets of acknowledged rows find them.
     fn get(&self, seed: u64) -> Result<()> {
+        let _end = SetOnDrop(&self.is_over);
         let (random, table) = (SeededRandom::new(seed), self.connection.table("t")?);
         while !self.is_over.load(Ordering::Relaxed) {
             let count = self.written[0].load(Ordering::Acquire);
@@ -105,11 +101,11 @@ impl Load {
     /// Splits at random rows and merges random neighbours, `wanted` times in all. Returns how many
     /// of each.
     fn split_and_merge(&self, seed: u64, wanted: usize) -> Result<(usize, usize)> {
-        let _over = EndOfLoad(&self.is_over);
+        let _end = SetOnDrop(&self.is_over);
         let (random, admin) = (SeededRandom::new(seed), self.connection.admin());
         let name: TableName = "t".parse()?;
         let (mut splits, mut merges, mut refused) = (0, 0, 0);
-        while splits + merges < wanted {
+        while splits + merges < wanted && !self.is_over.load(Ordering::Relaxed) {
             assert!(refused <= 20 + wanted, "{refused} refused, {splits} splits, {merges} merges");
             let regions = admin.regions(&name)?;
             let wants_merge = regions.len() >= REGIONS_MAX

@@ -132,8 +132,10 @@ fn child(dir: &Path) -> Result<()> {
                 }
             }
         });
+        // The thread waits for both, however this ends.
+        let ends = [testkit::SetOnDrop(&is_over), testkit::SetOnDrop(&has_begun)];
         let error = repeat(&connection, &action, dir, &has_begun);
-        is_over.store(true, Ordering::SeqCst);
+        drop(ends);
         truncating.join().expect("it does not panic");
         error
     })?;

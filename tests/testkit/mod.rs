@@ -32,7 +32,8 @@ impl Clock for LaterClock {
     }
 }
 
-/// Sets the flag when it is dropped, so that other threads of a test also end if it fails.
+/// Sets the flag when it is dropped, so that the other threads of a test end, too, if its holder
+/// fails. The thread that ends the others holds one, and each whose end ends the test.
 pub(crate) struct SetOnDrop<'a>(pub(crate) &'a AtomicBool);
 
 impl Drop for SetOnDrop<'_> {
