@@ -15,8 +15,8 @@ use hblite_server::{PageServer, Pages};
 use serde_json::{Value, json};
 
 use crate::ending::Ending;
+use crate::notices::Notices;
 use crate::output::{FAILURE, fail, write_port_file};
-use crate::shell::report_open;
 use crate::store_files;
 
 const OPERATION_TIMEOUT: &str = "hbase.client.operation.timeout";
@@ -105,7 +105,7 @@ fn show(arguments: &ConsoleArguments) -> Result<(), String> {
             let options = store_files::options();
             let options = options.with_create_if_missing(false).with_read_only(arguments.read_only);
             let connection = options.open(&name).map_err(text)?;
-            report_open(&connection);
+            Notices::Text.open(&connection);
             (connection, Target::Store(name), None)
         }
     };

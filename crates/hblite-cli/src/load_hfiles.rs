@@ -83,7 +83,7 @@ fn load(arguments: &LoadHFilesArguments) -> hblite::Result<BulkLoadReport> {
         .with_files_per_region_and_family_max(arguments.max_files);
     let connection =
         crate::store_files::options().with_create_if_missing(false).open(&arguments.dir)?;
-    crate::shell::report_open(&connection);
+    crate::notices::Notices::Text.open(&connection);
     let report = connection.admin().bulk_load(&arguments.table, &arguments.folder, &options)?;
     connection.close()?;
     Ok(report)

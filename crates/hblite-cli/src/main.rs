@@ -17,6 +17,7 @@ mod hfile;
 mod hotspot;
 mod interrupt;
 mod load_hfiles;
+mod notices;
 mod output;
 mod replay;
 mod rowkey;

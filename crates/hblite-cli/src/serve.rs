@@ -19,10 +19,10 @@ use serde_json::json;
 use crate::console::{self, Access};
 use crate::ending::Ending;
 use crate::gateways::{GatewayArguments, GatewayOptions, Gateways};
+use crate::notices::Notices;
 use crate::output::{FAILURE, fail, write_port_file};
 use crate::seed::SeedArguments;
 use crate::settings::Settings;
-use crate::shell::{report_files, report_open};
 use crate::store_files;
 
 /// The store, and how clients reach it.
@@ -137,7 +137,7 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     }
     let dir = (!arguments.memory).then_some(arguments.dir.as_path());
     let connection = arguments.seed.open(dir, settings.store())?;
-    report_open(&connection);
+    Notices::Text.open(&connection);
     let noted = connection.file_notes().len();
     match arguments.clock {
         ClockKind::Real => Ok(()),
@@ -162,7 +162,7 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     ending.wait();
     gateways.stop();
     // After a rewind in memory there may be fewer: it begins without notes.
-    report_files(connection.file_notes().get(noted..).unwrap_or_default());
+    Notices::Text.files(connection.file_notes().get(noted..).unwrap_or_default());
     end(arguments, server, recorder, connection)
 }
 

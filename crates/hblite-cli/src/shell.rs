@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use hblite::{Connection, FileNote, Options};
+use hblite::{Connection, Options};
 use hblite_shell::{
     Format, Lines, Outcome, ReadLines, ScriptOptions, ScriptReport, Shell, ShellOptions,
     strip_prompt,
@@ -18,7 +18,8 @@ use hblite_shell::{
 
 use crate::cluster;
 use crate::interrupt::CtrlC;
-use crate::output::{FAILURE, fail};
+use crate::notices::Notices;
+use crate::output::FAILURE;
 use crate::settings::Settings;
 use crate::store_files;
 use crate::terminal::{Editor, Input, ProgressLine, Screen, color_is_wanted, width};
@@ -114,24 +115,27 @@ enum Source {
 
 pub(crate) fn run(arguments: ShellArguments) -> ExitCode {
     // Before the store is opened: a mistyped script must not leave an empty one behind.
+    let format = Format::from(arguments.format);
+    let notices = Notices::from(format);
     let source = match source(&arguments) {
         Ok(source) => source,
-        Err(error) => return fail(&error.to_string(), FAILURE),
+        Err(error) => return notices.io_error(&error),
     };
     let connection = match open(&arguments) {
         Ok(connection) => connection,
-        Err(error) => return fail(error.message(), FAILURE),
+        Err(error) => return notices.error(&error),
     };
+    notices.open(&connection);
     let noted = connection.file_notes().len();
     let script =
         ScriptOptions::default().with_keep_going(arguments.keep_going).with_echo(arguments.echo);
-    let result = run_on(&connection, source, script, arguments.format.into());
-    report_files(&connection.file_notes()[noted..]);
+    let result = run_on(&connection, source, script, format);
+    notices.files(&connection.file_notes()[noted..]);
     let closed = connection.close();
     match (result, closed) {
         (Err(error), _) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        (Err(error), _) => fail(&error.to_string(), FAILURE),
-        (Ok(_), Err(error)) => fail(error.message(), FAILURE),
+        (Err(error), _) => notices.io_error(&error),
+        (Ok(_), Err(error)) => notices.error(&error),
         (Ok(status), Ok(())) => ExitCode::from(status),
     }
 }
@@ -167,52 +171,7 @@ fn open(arguments: &ShellArguments) -> hblite::Result<Connection> {
     }
     let options = settings.store();
     let options = options.with_salvage(arguments.salvage).with_read_only(arguments.read_only);
-    let connection = options.open(&arguments.dir)?;
-    report_open(&connection);
-    Ok(connection)
-}
-
-/// Reports on standard error what the open moved, and which parts of the log it could not read.
-/// After a clean end there is nothing to report.
-pub(crate) fn report_open(connection: &Connection) {
-    let mut stderr = io::stderr();
-    for line in connection.open_report().iter().flat_map(|report| report.lines()) {
-        // Standard error may be closed.
-        let _ = writeln!(stderr, "hblite: {line}");
-    }
-    report_files(&connection.file_notes());
-    let Some(recovery) = connection.recovery() else { return };
-    if let Some(torn) = &recovery.torn_tail {
-        let (file, offset, lost) = (torn.file.display(), torn.offset, torn.bytes_lost);
-        let _ = writeln!(
-            stderr,
-            "hblite: the log broke off at {file}, offset {offset}; {lost} later bytes are dropped"
-        );
-    }
-    if let Some(end) = &recovery.unclosed {
-        let (file, offset, synced) = (end.file.display(), end.offset, end.synced_offset);
-        let _ = writeln!(
-            stderr,
-            "hblite: the store was not closed; its log ends at {file}, offset {offset}, and is \
-             known to be on disk up to offset {synced}"
-        );
-    }
-    for damage in &recovery.salvaged {
-        let (file, offset, what) = (damage.file.display(), damage.offset, &damage.what);
-        let lost = damage.bytes_lost;
-        let _ = writeln!(
-            stderr,
-            "hblite: skipped {lost} bytes of the log at {file}, offset {offset}: {what}"
-        );
-    }
-}
-
-/// Reports on standard error what was dropped, kept or set aside.
-pub(crate) fn report_files(notes: &[FileNote]) {
-    let mut stderr = io::stderr();
-    for note in notes {
-        let _ = writeln!(stderr, "hblite: {}: {}", note.path.display(), note.what);
-    }
+    options.open(&arguments.dir)
 }
 
 /// Runs the commands of `source`; returns the exit status.
@@ -222,6 +181,7 @@ fn run_on(
     script: ScriptOptions,
     format: Format,
 ) -> io::Result<u8> {
+    let notices = Notices::from(format);
     let is_terminal = io::stdout().is_terminal();
     let progress = ProgressLine::new();
     let interrupt = Arc::new(AtomicBool::new(false));
@@ -240,9 +200,9 @@ fn run_on(
         Source::Lines(mut lines, name) => {
             let end =
                 run_script(&mut shell, lines.as_mut(), script, &|line| format!("{name}:{line}"))?;
-            end.status(&name)
+            Ok(end.status(&name, notices))
         }
-        Source::Commands(commands) => run_commands(&mut shell, &commands, script),
+        Source::Commands(commands) => run_commands(&mut shell, &commands, script, notices),
         Source::Terminal => {
             let catch = CtrlC::catch(&interrupt)?;
             let status = interact(&mut shell, connection, &interrupt);
@@ -262,14 +222,14 @@ enum End {
 
 impl End {
     /// The exit status. Reports how many commands of `name` failed.
-    fn status(self, name: &str) -> io::Result<u8> {
+    fn status(self, name: &str, notices: Notices) -> u8 {
         match self {
-            Self::Failed => Ok(FAILURE),
-            Self::Reached(ScriptReport { exit: Some(status), .. }) => Ok(exit_status(status)),
-            Self::Reached(ScriptReport { failures: 0, .. }) => Ok(0),
+            Self::Failed => FAILURE,
+            Self::Reached(ScriptReport { exit: Some(status), .. }) => exit_status(status),
+            Self::Reached(ScriptReport { failures: 0, .. }) => 0,
             Self::Reached(ScriptReport { failures, .. }) => {
-                writeln!(io::stderr(), "hblite: {name}: failed commands: {failures}")?;
-                Ok(0)
+                notices.failed_commands(name, failures);
+                0
             }
         }
     }
@@ -296,7 +256,12 @@ fn run_script(
 }
 
 /// Runs commands of the command line, each as a separate script: none continues the previous one.
-fn run_commands(shell: &mut Shell, commands: &[String], options: ScriptOptions) -> io::Result<u8> {
+fn run_commands(
+    shell: &mut Shell,
+    commands: &[String],
+    options: ScriptOptions,
+    notices: Notices,
+) -> io::Result<u8> {
     let mut total = ScriptReport::default();
     for (number, command) in (1..).zip(commands) {
         let place = |line| match command.trim_end().contains('\n') {
@@ -315,7 +280,7 @@ fn run_commands(shell: &mut Shell, commands: &[String], options: ScriptOptions) 
             break;
         }
     }
-    End::Reached(total).status("commands")
+    Ok(End::Reached(total).status("commands", notices))
 }
 
 /// The status as the operating system keeps it: its low eight bits.

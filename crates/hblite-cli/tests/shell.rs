@@ -226,3 +226,39 @@ fn results_can_be_json_with_errors_on_standard_error() {
     let error = object(&output.stderr);
     assert_eq!((&error["kind"], &error["line"]), (&"error".into(), &2.into()));
 }
+
+/// Whoever reads the results as JSON also reads standard error so: each of its lines.
+#[test]
+fn all_of_standard_error_is_json_with_the_results() {
+    let dir = TempDir::new().unwrap();
+    let store = path(&dir.path().join("store"));
+    let said = |arguments: &[&str], script: &str, status: i32| -> Vec<serde_json::Value> {
+        let output = hblite(&[&["--format", "json"], arguments].concat(), script);
+        assert_eq!(output.status.code(), Some(status), "{script}");
+        let lines = text(&output.stderr);
+        let object = |line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
+        lines.lines().map(object).collect()
+    };
+    let failing = "scan 'u'\nscan 'v'\n";
+    let said_of = said(&["--dir", &store, "--keep-going"], failing, 0);
+    assert_eq!((said_of.len(), &said_of[2]["kind"]), (3, &"failures".into()));
+    assert_eq!(said_of[2]["count"], 2);
+    let commands = ["--memory", "--keep-going", "-c", "scan 'u'"];
+    assert_eq!(said(&commands, "", 0)[1]["script"], "commands");
+
+    let unknown = said(&["--memory"], "list\n#: expect-nothing\n", 1);
+    assert_eq!((unknown.len(), &unknown[0]["line"]), (1, &2.into()), "{unknown:?}");
+    assert_eq!(unknown[0]["class"], "ScriptError");
+    let expected = said(&["--memory"], "#: expect-error\nlist\n", 1);
+    assert!(expected[0]["message"].as_str().unwrap().contains("there was none"), "{expected:?}");
+
+    std::fs::write(dir.path().join("strange"), "x").unwrap();
+    let strange = path(dir.path());
+    for arguments in [&["--dir", &strange][..], &["no-such-script"], &["--set", "x=y"]] {
+        let refused = said(arguments, "", 1);
+        assert_eq!((refused.len(), &refused[0]["kind"]), (1, &"error".into()), "{arguments:?}");
+        assert!(refused[0]["class"].as_str().unwrap().contains('.'), "{refused:?}");
+    }
+    let note = said(&["--dir", &store], "create 't', 'f'\nput 't', 'r', 'f:q', 'v'\n", 0);
+    assert_eq!(note, Vec::<serde_json::Value>::new());
+}

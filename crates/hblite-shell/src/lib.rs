@@ -54,6 +54,7 @@ pub use constants::CONSTANTS;
 pub use error::ScriptError;
 pub use format::Format;
 pub use lines::{Lines, NoLines, ReadLines};
+pub use object::Object;
 pub use options::{Progress, ShellOptions};
 pub use script::{ScriptOptions, ScriptReport, strip_prompt};
 pub use shell::{Outcome, Shell};

@@ -8,6 +8,8 @@ use crate::lines::Lines;
 use crate::parser::{ends_in_string, opening_of};
 use crate::shell::{Outcome, Shell};
 
+/// The class of what is wrong with a script itself, as Ruby has it.
+const SCRIPT_ERROR: &str = "ScriptError";
 /// The maximum number of lines in a statement: each new line parses the statement again.
 const STATEMENT_LINES_MAX: u64 = 2_000;
 /// The maximum number of bytes of a statement, for the same reason.
@@ -97,6 +99,8 @@ impl Shell {
     /// | `#: allow-error` | the next statement may fail |
     /// | `#: keep-going` | continue after errors, from here on |
     ///
+    /// In [`Format::Json`](crate::Format::Json), every error is printed.
+    ///
     /// # Errors
     /// [`ScriptError`] with the line where the statement begins.
     pub fn run_script(
@@ -114,10 +118,22 @@ impl Shell {
         let result = runner.run();
         self.prints_errors = true;
         self.script_line = None;
-        let report = result?;
+        let report = result.map_err(|error| self.printed(error))?;
         // Comments that were echoed after the last statement.
         self.out.flush().map_err(|source| io_error(0, source))?;
         Ok(report)
+    }
+
+    /// The error of a script, printed if it is to be.
+    fn printed(&mut self, error: ScriptError) -> ScriptError {
+        if error.is_printed || error.source.is_some() || self.out.format() != Format::Json {
+            return error;
+        }
+        let printed = self.print_error_object(SCRIPT_ERROR, &error.message, Some(error.line), None);
+        match printed {
+            Ok(()) => ScriptError { is_printed: true, ..error },
+            Err(source) => io_error(error.line, source),
+        }
     }
 }
 

@@ -187,7 +187,7 @@ impl Shell {
         Ok(Outcome::Failed(format!("{class}: {message}{picture}")))
     }
 
-    fn print_error_object(
+    pub(crate) fn print_error_object(
         &mut self,
         class: &str,
         message: &str,

@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
+use hblite::bytes::to_string_binary;
 use hblite::{RegionInfo, RegionLocation, TableName};
 use serde_json::Value as Json;
-
-use crate::object::exact_text;
 
 /// A value.
 #[derive(Debug, Clone)]
@@ -144,11 +143,11 @@ impl Value {
             Self::Bool(value) => (*value).into(),
             Self::Integer(number) => (*number).into(),
             Self::Float(number) if number.is_finite() => (*number).into(),
-            Self::String(bytes) => exact_text(bytes).into(),
+            Self::String(bytes) => to_string_binary(bytes).into(),
             Self::Array(items) => items.iter().map(Self::to_json).collect(),
             Self::Hash(hash) => hash
                 .iter()
-                .map(|(key, value)| (exact_text(&key.to_bytes()), value.to_json()))
+                .map(|(key, value)| (to_string_binary(&key.to_bytes()), value.to_json()))
                 .collect(),
             Self::Symbol(name) => name.as_str().into(),
             Self::Table(name) => name.to_string().into(),

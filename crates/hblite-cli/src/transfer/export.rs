@@ -16,8 +16,8 @@ use super::select::Selection;
 use super::{Format, delimited, is_standard};
 use crate::cluster;
 use crate::interrupt::Interrupt;
+use crate::notices::Notices;
 use crate::output::{FAILURE, count_bar, fail, print, row_spinner, size, tell};
-use crate::shell::report_open;
 
 /// The table, the selection, and the target.
 #[derive(Debug, Args)]
@@ -128,7 +128,7 @@ fn run_export(arguments: &ExportArguments, interrupt: &Interrupt) -> Result<Stri
         Some(url) => cluster::connect(url)?,
         None => options.open(&arguments.dir)?,
     };
-    report_open(&connection);
+    Notices::Text.open(&connection);
     let result =
         table(&connection, arguments).and_then(|table| job.run(&table, arguments, interrupt));
     let closed = connection.close();

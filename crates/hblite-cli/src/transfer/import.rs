@@ -19,8 +19,8 @@ use indicatif::ProgressBar;
 use super::{Format, delimited, is_gzip, is_standard, named};
 use crate::cluster;
 use crate::interrupt::{Interrupt, Interruptible, standard_input};
+use crate::notices::Notices;
 use crate::output::{FAILURE, fail, print, tell, transfer_bar};
-use crate::shell::report_open;
 
 /// The table, the source, and how to read it.
 #[derive(Debug, Args)]
@@ -248,7 +248,7 @@ fn run_import(arguments: &ImportArguments, interrupt: &Interrupt) -> Result<Impo
         Some(url) => cluster::connect(url)?,
         None => crate::store_files::options().open(&arguments.dir)?,
     };
-    report_open(&connection);
+    Notices::Text.open(&connection);
     let options = ImportOptions::at(arguments.timestamp.unwrap_or_else(|| connection.now_millis()))
         .with_durability(arguments.durability.unwrap_or(Durability::UseDefault))
         .with_bad_lines_skipped(arguments.skip_bad_lines)

@@ -7,7 +7,7 @@ use hblite::{Connection, TableName};
 use hblite_transfer::TransferError;
 
 use crate::cluster;
-use crate::shell::report_open;
+use crate::notices::Notices;
 use crate::store_files;
 
 /// How to treat a missing directory of a store, and what is done with an existing one.
@@ -36,7 +36,7 @@ pub(crate) fn open(place: &str, missing: Missing) -> Result<Connection, Transfer
         options.open(Path::new(place))
     }
     .map_err(|error| at(place, error))?;
-    report_open(&connection);
+    Notices::Text.open(&connection);
     Ok(connection)
 }
 

@@ -6,7 +6,7 @@ use hblite::{CellRef, RegionInfo, RowResult, Table};
 use super::columns::Converters;
 use super::{Context, Failure, integer};
 use crate::format::{Format, Output, local_date_time};
-use crate::object::{Object, exact_text};
+use crate::object::Object;
 use crate::value::{Hash, Value};
 
 /// The titles of rows as CSV.
@@ -67,10 +67,9 @@ impl CellPrinter {
     }
 
     fn text(&self, bytes: &[u8]) -> Result<String, Failure> {
-        match (&self.formatter, self.format) {
-            (Some(formatter), _) => convert(formatter, bytes),
-            (None, Format::Text) => Ok(to_string_binary(bytes)),
-            (None, Format::Json | Format::Csv) => Ok(exact_text(bytes)),
+        match &self.formatter {
+            Some(formatter) => convert(formatter, bytes),
+            None => Ok(to_string_binary(bytes)),
         }
     }
 

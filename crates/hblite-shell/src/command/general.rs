@@ -1,5 +1,6 @@
 //! The store as a whole: status, version, user.
 
+use hblite::bytes::to_string_binary;
 use hblite::{HBASE_VERSION, RegionStatus, ServerStatus};
 
 use super::help;
@@ -7,7 +8,7 @@ use super::operations::on_store;
 use super::region::megabytes;
 use super::{Arguments, Command, CommandResult, Context, Failure};
 use crate::format::Format;
-use crate::object::{Object, exact_text};
+use crate::object::Object;
 use crate::value::Value;
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -189,8 +190,8 @@ fn server_objects(
             .with("table", region.region.table().to_string())
             .with("name", region.region.region_name_as_string())
             .with("server", &*server.name)
-            .with("start_key", exact_text(region.region.start_key()))
-            .with("end_key", exact_text(region.region.end_key()))
+            .with("start_key", to_string_binary(region.region.start_key()))
+            .with("end_key", to_string_binary(region.region.end_key()))
             .with("store_files", region.store_file_count)
             .with("store_file_size_bytes", region.store_file_size_bytes)
             .with("memstore_size_bytes", region.memstore_size_bytes)

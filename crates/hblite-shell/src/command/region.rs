@@ -6,7 +6,7 @@ use hblite::{CompactRequest, FlushRequest, MergeKind, RegionInfo, RegionLocation
 use super::key::key_of;
 use super::{Arguments, Command, CommandResult, Context, Failure, MANY};
 use crate::format::Format;
-use crate::object::{Object, exact_text};
+use crate::object::Object;
 use crate::value::{Hash, Value};
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -321,8 +321,8 @@ impl RegionRow {
             .with("table", table.to_string())
             .with("name", &**region)
             .with("server", &**server)
-            .with("start_key", exact_text(&self.keys[0]))
-            .with("end_key", exact_text(&self.keys[1]))
+            .with("start_key", to_string_binary(&self.keys[0]))
+            .with("end_key", to_string_binary(&self.keys[1]))
             .with("size_mb", number(size))
             .with("requests", number(requests))
             .with("locality", self.locality)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hblite::bytes::to_string_binary;
 use hblite::filter::supported_filters;
 use hblite::{SplitPoints, TableDescriptor, TableName};
 use serde_json::Value as Json;
@@ -10,7 +11,7 @@ use super::alter;
 use super::pattern::{Change, for_all, matching_tables};
 use super::{Arguments, Command, CommandResult, Context, Failure, MANY, region};
 use crate::format::Format;
-use crate::object::{Object, exact_text};
+use crate::object::Object;
 use crate::value::Value;
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -320,7 +321,7 @@ fn described(table: &TableDescriptor, state: &str) -> Object {
     };
     let families = table.families().map(|family| {
         Object::nested()
-            .with("name", exact_text(family.name()))
+            .with("name", to_string_binary(family.name()))
             .with("attributes", attributes(family.attributes()))
     });
     Object::new("table")
