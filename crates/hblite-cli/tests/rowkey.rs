@@ -65,6 +65,24 @@ fn splits_have_the_form_that_is_asked_for() {
     assert_eq!(works(&["splits", "id:str", "--regions", "2", "--keys", keys]), "c\n");
 }
 
+/// The tests of hblite-rowkey run the programs.
+#[test]
+fn a_design_becomes_a_program() {
+    let design = "salt(8, host)|host:str|ts:reverse_timestamp";
+    for (language, encoder) in [
+        ("java", "public static byte[] encode(String host, long ts)"),
+        ("python", "def encode(host, ts):"),
+        ("go", "func Encode(host string, ts uint64) (key []byte, err error)"),
+        ("rust", "pub fn encode(host: &str, ts: u64) -> Result<Vec<u8>, String>"),
+    ] {
+        let program = works(&["code", design, "--language", language]);
+        assert!(program.contains(encoder), "{program}");
+    }
+    assert!(fails(&["code", "host:none", "--language", "go"]).contains("not a type"));
+    let unknown = rowkey(&["code", design, "--language", "c"]);
+    assert_eq!(unknown.status.code(), Some(2));
+}
+
 #[test]
 fn plans_are_shown_with_their_scans() {
     let logs = "bucket(ts, 2)|ts:timestamp|host:str";

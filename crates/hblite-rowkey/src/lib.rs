@@ -58,7 +58,32 @@
 //! | `md5hex(h, 6)` `md5(h, 4)` | 6, 4 | the first digits or bytes of the MD5 digest of fields |
 //! | `"text\x00"` | its length | the same in every key |
 //!
-//! A hash is computed from a field as the key stores it, without delimiter or padding.
+//! A hash is computed from a field as the key stores it, without delimiter or padding; one of
+//! several fields from their bytes one after the other.
+//!
+//! # The hash of salts
+//!
+//! [`salt_hash`] is FNV-1a with 64 bits, then the finalizer of MurmurHash3. Products are modulo
+//! 2⁶⁴, shifts fill with zeros:
+//!
+//! 1. h = `0xcbf29ce484222325`
+//! 2. for each byte b: h = (h xor b) · `0x100000001b3`
+//! 3. h = (h xor (h >> 33)) · `0xff51afd7ed558ccd`
+//! 4. h = (h xor (h >> 33)) · `0xc4ceb9fe1a85ec53`
+//! 5. h = h xor (h >> 33)
+//!
+//! The salt is the label with the number h mod n, h without sign:
+//!
+//! ```
+//! let hash = hblite_rowkey::salt_hash(b"web1");
+//! assert_eq!((hash, hash % 16), (0x9477_fbf2_4a3c_9866, 6));
+//! let key = hblite_rowkey::Design::parse("salt(16, host)|host:str")?.encode(&["web1".into()])?;
+//! assert_eq!(key, b"\x06web1");
+//! # Ok::<(), hblite_rowkey::Error>(())
+//! ```
+//!
+//! [`Design::code`] prints a program that makes and reads the keys of a design, for Java, Python,
+//! Go and Rust.
 //!
 //! # Where things are
 //!
@@ -72,6 +97,7 @@
 mod bounds;
 mod bytes;
 mod check;
+mod code;
 mod design;
 mod error;
 mod hash;
@@ -90,6 +116,7 @@ mod text;
 mod value;
 
 pub use bytes::{KeyRange, ScanBounds, next_after_prefix, printable};
+pub use code::Language;
 pub use design::Design;
 pub use error::{Error, ErrorKind, Result};
 pub use hash::{MD5_CHARACTERS, MD5_WIDTH, md5, md5_hex, salt_hash};

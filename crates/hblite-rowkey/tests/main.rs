@@ -3,4 +3,5 @@
 mod damaged_text;
 mod documents;
 mod mutations;
+mod programs;
 mod properties;

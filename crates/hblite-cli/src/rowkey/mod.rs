@@ -1,5 +1,6 @@
 //! `hblite rowkey`: explains a row key, its bytes, its splits and the scans of a query.
 
+mod code;
 mod explain;
 mod key;
 mod plan;
@@ -37,6 +38,8 @@ enum RowKeyCommand {
     Splits(splits::SplitsArguments),
     /// Prints the scans that answer a query.
     Plan(plan::PlanArguments),
+    /// Prints a program that encodes and decodes keys, without dependencies, with test vectors.
+    Code(code::CodeArguments),
 }
 
 pub(crate) fn run(arguments: &RowKeyArguments) -> ExitCode {
@@ -46,6 +49,7 @@ pub(crate) fn run(arguments: &RowKeyArguments) -> ExitCode {
         Some(RowKeyCommand::Decode(arguments)) => key::decode(arguments),
         Some(RowKeyCommand::Splits(arguments)) => splits::splits(arguments),
         Some(RowKeyCommand::Plan(arguments)) => plan::plan(arguments),
+        Some(RowKeyCommand::Code(arguments)) => code::code(arguments),
     };
     match text {
         Ok(text) => {
