@@ -38,6 +38,15 @@ impl Ending {
         thread::Builder::new().name("parent".to_owned()).spawn(wait).map(drop)
     }
 
+    /// What ends the wait, for another reason.
+    pub(crate) fn trigger(&self) -> impl Fn() + Send + Sync + use<> {
+        let sender = self.sender.clone();
+        move || {
+            // As above.
+            let _ = sender.send(());
+        }
+    }
+
     /// Returns at the first reason to end.
     pub(crate) fn wait(&self) {
         // `self` has a sender, so this is never disconnected.

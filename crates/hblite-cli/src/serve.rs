@@ -1,8 +1,9 @@
 //! `hblite serve`: a store behind the ports of an HBase cluster.
 //!
 //! One line of JSON on stdout reports the open ports and the token that the console needs for
-//! changes; the port file, if requested, has the same line. SIGTERM and SIGINT end the server and,
-//! if requested, so does the end of its standard input: memory is flushed, exit status 0.
+//! changes; the port file, if requested, has the same line. SIGTERM and SIGINT end the server, and
+//! so do a client's `stop_master` and `stop_regionserver` and, if requested, the end of its input:
+//! memory is flushed, exit status 0.
 
 use std::io::Write as _;
 use std::net::IpAddr;
@@ -12,7 +13,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use hblite::{ClockMode, Connection};
 use hblite_console::Target;
-use hblite_server::{Log, LogLevel, Recorder, Server, ServerOptions, ServerPorts};
+use hblite_server::{Log, LogLevel, Recorder, Server, ServerOptions, ServerPorts, StopHandler};
 use hblite_thrift::Complaints;
 use serde_json::json;
 
@@ -147,6 +148,7 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     .map_err(text)?;
     let recorder = arguments.record.as_ref().map(record).transpose().map_err(text)?;
     let options = settings.server.with_recorder(recorder.clone());
+    let options = options.with_stop_handler(StopHandler::new(ending.trigger()));
     let server = Server::start(&connection, options).map_err(text)?;
     let options = GatewayOptions {
         thrift: settings.thrift,

@@ -134,3 +134,26 @@ fn what_cannot_be_served_is_told() {
         text(&["--memory", "--rpc-port", "0", "--zookeeper-port", "0", "--region-servers", "0"]);
     assert!(many.contains("there can be 1 to 100 region servers, not 0"), "{many}");
 }
+
+/// The commands of HBase's shell end it as a signal does, and see that it was done.
+#[test]
+fn a_clients_stop_ends_the_server_cleanly() {
+    for command in ["stop_master", "stop_regionserver '127.0.0.1:PORT'"] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut served = Served::start(&arguments(dir.path()));
+        let port = served.ready["region_server_ports"][0].to_string();
+        let (url, command) = (served.url(), command.replace("PORT", &port));
+        let filled = ["create 't', 'f'", "put 't', 'r', 'f:q', 'v'", &command];
+        let mut shell = Command::new(env!("CARGO_BIN_EXE_hblite"));
+        shell.args(["shell", "--connect", &url]);
+        let said = shell.args(filled.iter().flat_map(|line| ["-c", line])).output().unwrap();
+        assert!(said.status.success(), "{command}: {}", String::from_utf8_lossy(&said.stderr));
+        // Nothing else ends it.
+        assert_eq!(served.child.wait().unwrap().code(), Some(0), "{command}");
+        let mut shell = Command::new(env!("CARGO_BIN_EXE_hblite"));
+        shell.args(["shell", "-c", "count 't'"]).args(arguments(dir.path()));
+        let said = shell.output().unwrap();
+        assert!(String::from_utf8_lossy(&said.stdout).contains("1 row(s)"), "{said:?}");
+        assert_eq!(said.stderr, b"", "it was closed");
+    }
+}

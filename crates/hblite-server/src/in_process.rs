@@ -70,6 +70,8 @@ impl InProcess {
         let host = Ipv4Addr::from((127 << 24) + (1 << 16) + number % (254 << 16)).to_string();
         options.advertise = Some(host.clone());
         options.worker_threads.get_or_insert(WORKER_THREADS);
+        // It ends with its process.
+        options.stop_handler = None;
         let runtime = runtime_of(&options)?;
         let ports: Vec<u16> =
             (0..options.region_servers).map(|index| REGION_SERVER_PORT + index as u16).collect();

@@ -36,6 +36,7 @@ mod rpc;
 mod server;
 mod state_control;
 mod statistics;
+mod stop_handler;
 mod test_server;
 mod view;
 
@@ -51,6 +52,7 @@ pub use rpc::{CallAnswer, CallFailure, Channel};
 pub use server::Server;
 pub use state_control::{ForkStatus, StateControl};
 pub use statistics::{MethodCalls, SlowCall};
+pub use stop_handler::StopHandler;
 pub use test_server::TestServer;
 pub use view::{RegionServerState, ServerFigures, ServerView};
 

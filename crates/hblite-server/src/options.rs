@@ -9,6 +9,7 @@ use hblite_wire::memory::MemoryBudget;
 
 use crate::log::Log;
 use crate::recorder::Recorder;
+use crate::stop_handler::StopHandler;
 
 const MIB: usize = 1024 * 1024;
 /// With less memory than this, no call could be answered.
@@ -59,6 +60,9 @@ pub struct ServerOptions {
     pub client_backpressure: bool,
     /// Records all calls of HBase's protocol, but not those of forks; `None` by default.
     pub recorder: Option<Recorder>,
+    /// What ends the server at a client's request; with `None`, the default, and for forks, such
+    /// requests are refused.
+    pub stop_handler: Option<StopHandler>,
     /// The limits of clients.
     pub limits: Limits,
 }
@@ -78,6 +82,7 @@ impl Default for ServerOptions {
             family_versions: 1,
             client_backpressure: false,
             recorder: None,
+            stop_handler: None,
             limits: Limits::default(),
         }
     }
@@ -108,6 +113,7 @@ setters! { ServerOptions:
     with_log sets log: impl Into<Option<Log>>;
     with_client_backpressure sets client_backpressure: bool;
     with_recorder sets recorder: impl Into<Option<Recorder>>;
+    with_stop_handler sets stop_handler: impl Into<Option<StopHandler>>;
     with_limits sets limits: Limits;
 }
 

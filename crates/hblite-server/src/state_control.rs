@@ -128,6 +128,7 @@ impl StateControl {
             http_port: parent.http_port.map(|_| 0),
             worker_threads: Some(FORK_WORKER_THREADS),
             recorder: None,
+            stop_handler: None,
             ..parent.clone()
         };
         Ok((store, options))

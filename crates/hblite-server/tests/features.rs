@@ -1,5 +1,6 @@
 //! Switches, and the exceptions of an HBase without replication, quotas and permissions.
 
+use hblite_server::{ServerOptions, StopHandler, TestServer};
 use hblite_wire::pb;
 
 use crate::support::Client;
@@ -52,4 +53,35 @@ fn dead_servers_that_are_not_known_are_not_forgotten() {
     let names = pb::ServerNames { server_name: vec![name] };
     let left: pb::ServerNames = master.call("ClearDeadServers", &names).decode();
     assert_eq!(left, names);
+}
+
+#[test]
+fn a_client_ends_the_server_after_its_answer_and_no_fork() {
+    for (method, is_of_master) in [("Shutdown", true), ("StopMaster", true), ("StopServer", false)]
+    {
+        let (sender, ended) = std::sync::mpsc::channel();
+        let handler = StopHandler::new(move || {
+            // It has ended before the server.
+            let _ = sender.send(());
+        });
+        let options = ServerOptions::on_free_ports().with_stop_handler(handler);
+        let server = TestServer::start_with(hblite::Options::new(), options).expect("free ports");
+        server.state().checkpoint("c").expect("a new name");
+        let fork = server.fork("c").expect("free ports");
+        let call = |server: &TestServer| match is_of_master {
+            true => Client::master(server).call(method, &pb::Empty {}),
+            false => {
+                let port = server.ports().region_servers[0];
+                let request = pb::StopServerRequest { reason: "a test".to_owned() };
+                Client::java(port, "AdminService").call(method, &request)
+            }
+        };
+        assert_eq!(call(&fork).exception(), ("DoNotRetryIOException", true), "{method}");
+        ended.try_recv().expect_err("the fork is none of a client's");
+        let _: pb::Empty = call(&server).decode();
+        ended.recv_timeout(std::time::Duration::from_secs(30)).expect(method);
+    }
+    // An embedded one ends with its program.
+    let answer = Client::master(&start()).call("StopMaster", &pb::Empty {});
+    assert!(answer.exception_text().contains("the program that runs it"));
 }

@@ -43,6 +43,7 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
             let server_info = pb::ServerInfo { server_name, webui_port: Some(0) };
             call.answer(&pb::GetServerInfoResponse { server_info })
         }
+        "StopServer" => call.stop_server(cluster.options.stop_handler.as_ref()),
         "GetStoreFile" => store_files(cluster, call),
         "ClearRegionBlockCache" => clear_block_cache(cluster, call),
         "RollWALWriter" => {

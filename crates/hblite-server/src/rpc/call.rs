@@ -19,6 +19,7 @@ use super::link::Link;
 use super::outgoing::Reply;
 use super::peer::Client;
 use crate::cluster::Cluster;
+use crate::stop_handler::StopHandler;
 
 /// The memory that a short call may use without its own charge: the connection's charge covers it.
 const FREE_BYTES: usize = 64 * 1024;
@@ -336,5 +337,15 @@ impl<'c> Call<'c> {
     /// An empty answer.
     pub(crate) fn answer_empty(&self) -> Answer {
         self.answer(&pb::Empty {})
+    }
+
+    /// Ends the server, after an empty answer.
+    pub(crate) fn stop_server(&self, handler: Option<&StopHandler>) -> Answer {
+        let Some(handler) = handler else {
+            let message = "this server ends with the program that runs it";
+            return Err(RemoteException::do_not_retry(message));
+        };
+        self.link.stop_server(handler);
+        self.answer_empty()
     }
 }

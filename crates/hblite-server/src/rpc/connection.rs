@@ -26,6 +26,7 @@ use super::outgoing::{Outgoing, Reply};
 use crate::cluster::Role;
 use crate::options::Limits;
 use crate::place::Place;
+use crate::stop_handler::StopHandler;
 
 /// A frame that arrives more slowly than this, after the time allowed for a stall, is being held
 /// back deliberately.
@@ -119,6 +120,9 @@ impl Connection {
             self.take_answers();
             if was_empty && !self.output.is_empty() {
                 progress = Instant::now();
+            }
+            if self.output.is_empty() {
+                self.link.take_stop().iter().for_each(StopHandler::stop);
             }
             if self.is_ending && self.output.is_empty() {
                 return writer.shutdown().await;

@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 
 use super::outgoing::Reply;
 use super::peer::Client;
+use crate::stop_handler::StopHandler;
 
 /// A call that waits until its client has read answers.
 pub(super) trait Parked: Debug + Send {
@@ -43,6 +44,8 @@ struct Ready {
     is_cut: bool,
     /// It has ended and accepts no answers.
     is_gone: bool,
+    /// Ends the server, after the answers.
+    stop: Option<StopHandler>,
 }
 
 impl Link {
@@ -83,6 +86,26 @@ impl Link {
         self.ready.lock().is_gone
     }
 
+    /// Ends the server once the client has its answers, or has gone.
+    pub(super) fn stop_server(&self, handler: &StopHandler) {
+        let mut ready = self.ready.lock();
+        let is_gone = ready.is_gone;
+        if !is_gone {
+            ready.stop = Some(handler.clone());
+        }
+        drop(ready);
+        if is_gone {
+            handler.stop();
+        }
+    }
+
+    /// What ends the server now: every call is answered, and the connection has the answers.
+    pub(super) fn take_stop(&self) -> Option<StopHandler> {
+        let mut ready = self.ready.lock();
+        let is_answered = ready.open_calls == 0 && ready.replies.is_empty();
+        if is_answered { ready.stop.take() } else { None }
+    }
+
     pub(super) fn open_calls(&self) -> usize {
         self.ready.lock().open_calls
     }
@@ -118,9 +141,11 @@ impl Link {
     pub(super) fn close(&self) {
         let mut ready = self.ready.lock();
         ready.is_gone = true;
+        let stop = ready.stop.take();
         let dropped = (std::mem::take(&mut ready.replies), std::mem::take(&mut ready.parked));
         drop(ready);
         drop(dropped);
+        stop.iter().for_each(StopHandler::stop);
     }
 
     /// The answer to a call for which there is no memory. The client may retry.

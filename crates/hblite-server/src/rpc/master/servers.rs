@@ -1,4 +1,4 @@
-//! Decommissioned region servers, which must not get regions.
+//! Decommissioned region servers, which must not get regions, and the end of all servers.
 
 use hblite_model::{Error, Exception};
 use hblite_wire::pb;
@@ -13,6 +13,10 @@ pub(super) fn method(name: &str) -> Option<Method> {
         "DecommissionRegionServers" => decommission,
         "RecommissionRegionServer" => recommission,
         "ListDecommissionedRegionServers" => list,
+        // All of them are this process.
+        "Shutdown" | "StopMaster" => {
+            |cluster, call| call.stop_server(cluster.options.stop_handler.as_ref())
+        }
         _ => return None,
     })
 }
