@@ -27,7 +27,7 @@ use hblite_model::{
 
 use super::Region;
 use super::row_lock::SharedRows;
-use super::timestamps::{GivenTimes, Patience, stamp};
+use super::timestamps::{GivenTimes, Patience, Survey, Surveys, stamp};
 use crate::given_times::WriteTime;
 use crate::invariants::ARE_CHECKED;
 use crate::wal::{EditOrigin, WalEdit, WalTicket};
@@ -35,6 +35,7 @@ use crate::wal::{EditOrigin, WalEdit, WalTicket};
 /// A write that has the locks of its rows.
 pub(crate) struct RowsWrite<'a> {
     region: &'a Region,
+    surveys: Surveys,
     edit: WalEdit<'a>,
     /// The time of the write, or the latest timestamp that it was given.
     write_time: i64,
@@ -87,9 +88,10 @@ impl<'a> RowsWrite<'a> {
         patience: &Patience,
     ) -> Result<bool> {
         assert!(self.edit.is_empty(), "a write is prepared once");
+        assert_eq!(mutations.len(), self.surveys.len(), "the rows of all mutations are locked");
         let mutations = mutations.iter().map(AsRef::as_ref);
         let mut given = GivenTimes::new();
-        self.region.give_all(mutations.clone(), time, patience, &mut given)?;
+        self.region.give_all(mutations.clone(), &self.surveys, time, patience, &mut given)?;
         if given.iter().any(|given| given.must_wait) {
             return Ok(false);
         }
@@ -99,10 +101,10 @@ impl<'a> RowsWrite<'a> {
         // Only now: the mutations of a row that are written together do not follow each other.
         self.write_time = time.now;
         let mut first = 0;
-        for mutation in mutations {
+        for (mutation, survey) in mutations.zip(&self.surveys) {
             let count = self.region.stored_cells(mutation);
-            let stored = self.edit.range(first..first + count);
-            let latest = self.region.leave_traces(mutation, stored, time);
+            let stored = self.edit.keys(first..first + count);
+            let latest = self.region.leave_traces(mutation, survey, stored, time);
             self.write_time = self.write_time.max(latest);
             first += count;
         }
@@ -198,16 +200,18 @@ impl Region {
         mutations: &[M],
         durability: Option<Durability>,
     ) -> Result<RowsWrite<'_>> {
-        let mutations = || mutations.iter().map(AsRef::as_ref);
-        let rows = || mutations().map(Mutation::row);
-        let _rows = match mutations().any(reads_before_writing) {
-            false => LockedRows::Shared { _guard: self.row_locks.shared(rows()) },
-            true => LockedRows::Exclusive { _guards: self.row_locks.exclusive(rows()) },
+        let mutations = mutations.iter().map(AsRef::as_ref);
+        let surveys: Surveys = mutations.clone().map(Survey::of).collect();
+        let rows = surveys.iter().map(|survey| survey.row);
+        let _rows = match surveys.iter().any(|survey| survey.reads) {
+            false => LockedRows::Shared { _guard: self.row_locks.shared(rows) },
+            true => LockedRows::Exclusive { _guards: self.row_locks.exclusive(rows) },
         };
         let _updates = self.enter()?;
-        let durability = durability.unwrap_or_else(|| self.durability_of(mutations()));
+        let durability = durability.unwrap_or_else(|| self.durability_of(mutations));
         Ok(RowsWrite {
             region: self,
+            surveys,
             edit: WalEdit::default(),
             write_time: 0,
             durability,
@@ -359,24 +363,19 @@ impl Region {
             return Ok(());
         }
         let tags = mutation_tags(mutation);
-        let first = edit.len();
-        for cell in mutation.cells() {
+        for (index, cell) in mutation.cells().iter().enumerate() {
             edit.push_borrowed(&cell, if tags.is_empty() { cell.tags() } else { &tags });
-        }
-        for index in first..edit.len() {
-            let Some(cell) = edit.get(index) else { break };
             if cell.timestamp() != LATEST_TIMESTAMP {
                 continue;
             }
             let timestamp = if cell.type_code() == CellType::Delete.code() {
-                let (row, family) = (cell.row().to_vec(), cell.family().to_vec());
-                let qualifier = cell.qualifier().to_vec();
-                let nth = count_same_deletes(mutation.cells(), index - first);
-                self.newest_timestamp(&row, &family, &qualifier, nth)?.unwrap_or(given)
+                let (row, family, qualifier) = (cell.row(), cell.family(), cell.qualifier());
+                let nth = count_same_deletes(mutation.cells(), index);
+                self.newest_timestamp(row, family, qualifier, nth)?.unwrap_or(given)
             } else {
                 given
             };
-            edit.set_timestamp(index, timestamp);
+            edit.set_timestamp(edit.len() - 1, timestamp);
         }
         Ok(())
     }
@@ -395,14 +394,6 @@ impl Region {
             .max_by_key(|durability| *durability as u8)
             .unwrap_or(table)
     }
-}
-
-/// Whether a mutation reads before it writes: a delete of the newest version must find out which
-/// one that is.
-fn reads_before_writing(mutation: &Mutation) -> bool {
-    mutation.cells().iter().any(|cell| {
-        cell.type_code() == CellType::Delete.code() && cell.timestamp() == LATEST_TIMESTAMP
-    })
 }
 
 /// How many deletes of the newest version of this column a mutation has up to `index`. Those that
@@ -430,8 +421,8 @@ pub(super) fn mutation_tags(mutation: &Mutation) -> Vec<u8> {
 /// Among cells with the same key, only the last may stay: one write has one sequence id, and the
 /// memstore never replaces a cell.
 fn keep_last_of_equal_keys(edit: &mut WalEdit<'_>) {
-    let is_ascending = edit.iter().is_sorted_by(|left, right| left.key() < right.key());
-    if is_ascending {
+    let is_ascending = || edit.iter().is_sorted_by(|left, right| left.key() < right.key());
+    if edit.len() < 2 || is_ascending() {
         return;
     }
     // Checksum and place of each key: equal keys are among those with equal checksums.

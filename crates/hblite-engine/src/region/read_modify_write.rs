@@ -17,8 +17,9 @@ use smallvec::SmallVec;
 
 use super::Region;
 use super::mutate::mutation_tags;
-use super::timestamps::{GivenTimes, Patience, stamp};
+use super::timestamps::{GivenTimes, Patience, Survey, Surveys, stamp};
 use crate::nonces::Turn;
+use crate::row_hash::row_hash;
 use crate::wal::WalEdit;
 
 /// A write that was done.
@@ -47,7 +48,7 @@ impl Region {
         }
         let write = || {
             patiently(|patience| {
-                let _row = self.row_locks.exclusive(std::iter::once(row));
+                let _row = self.row_locks.exclusive(std::iter::once(row_hash(row)));
                 let _updates = self.enter()?;
                 self.mutate_locked(mutations, i64::MIN, nonce, patience)
             })
@@ -104,7 +105,7 @@ impl Region {
         let checked = checks.iter().map(CheckAndMutate::row);
         let rows = || checked.clone().chain(mutations.iter().map(Mutation::row));
         patiently(|patience| {
-            let _rows = self.row_locks.exclusive(rows());
+            let _rows = self.row_locks.exclusive(rows().map(row_hash));
             let _updates = self.enter()?;
             for check in checks {
                 let Some(condition) = check.condition() else { continue };
@@ -131,7 +132,7 @@ impl Region {
         patience: &Patience,
     ) -> Result<Option<Option<Written>>> {
         let get = condition_get(check, condition);
-        let _row = self.row_locks.exclusive(std::iter::once(check.row()));
+        let _row = self.row_locks.exclusive(std::iter::once(row_hash(check.row())));
         let _updates = self.enter()?;
         let found = self.read_row(&get)?;
         if !holds(condition, &found)? {
@@ -197,8 +198,9 @@ impl Region {
         patience: &Patience,
     ) -> Result<Option<Written>> {
         let time = self.write_time();
+        let surveys: Surveys = mutations.iter().map(Survey::of).collect();
         let mut given = GivenTimes::new();
-        self.give_all(mutations.iter(), time, patience, &mut given)?;
+        self.give_all(mutations.iter(), &surveys, time, patience, &mut given)?;
         if given.iter().any(|given| given.must_wait) {
             return Ok(None);
         }
@@ -226,9 +228,9 @@ impl Region {
             ends.push(edit.len());
         }
         let (mut first, mut write_time) = (0, time.now);
-        for (mutation, end) in mutations.iter().zip(&ends) {
-            let stored = edit.range(first..*end);
-            write_time = write_time.max(self.leave_traces(mutation, stored, time));
+        for ((mutation, survey), end) in mutations.iter().zip(&surveys).zip(&ends) {
+            let stored = edit.keys(first..*end);
+            write_time = write_time.max(self.leave_traces(mutation, survey, stored, time));
             first = *end;
         }
         let mut sequence_id = self.mvcc.read_point();

@@ -54,11 +54,10 @@ pub(super) struct Trace {
 pub(super) struct Subject(u64);
 
 impl Subject {
-    /// One column.
+    /// One column, as [`hblite_model::cell::key::column`] returns it.
     #[inline]
-    pub(super) fn column(row: u64, family: &[u8], qualifier: &[u8]) -> Self {
-        let column = row_hash(qualifier) ^ row_hash(family).rotate_left(29);
-        Self::new(0, row.wrapping_add(column).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    pub(super) fn column(row: u64, column: &[u8]) -> Self {
+        Self::new(0, row.wrapping_add(row_hash(column)).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
     /// All columns, because a write had too many for traces of their own.
@@ -151,6 +150,7 @@ impl RecentWrites {
     }
 
     /// Leaves a trace. It may take the place of one before `now`, which no longer matters.
+    #[inline]
     pub(super) fn leave(&self, subject: Subject, trace: Trace, now: i64) {
         if !(0..TIMESTAMP_END).contains(&trace.timestamp) {
             self.lost_until.fetch_max(trace.timestamp, Ordering::AcqRel);
@@ -206,7 +206,7 @@ mod tests {
     fn the_latest_trace_of_a_subject_stays() {
         let writes = RecentWrites::default();
         let row = row_hash(b"row");
-        let (column, families) = (Subject::column(row, b"f", b"q"), Subject::families(row));
+        let (column, families) = (Subject::column(row, b"\x01fq"), Subject::families(row));
         let latest = |since| writes.latest(since, &[column]);
         assert_eq!(latest(0), None);
         writes.leave(column, value(7), 7);
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn what_is_lost_is_known_to_be_lost() {
         let writes = RecentWrites::default();
-        let subject = |number: u64| Subject::column(row_hash(&number.to_be_bytes()), b"f", b"q");
+        let subject = |number: u64| Subject::column(row_hash(&number.to_be_bytes()), b"\x01fq");
         for number in 0..100 {
             let timestamp = 1_000 + number as i64 % 7;
             writes.leave(subject(number), value(timestamp), 1_000);

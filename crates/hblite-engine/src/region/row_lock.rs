@@ -62,27 +62,27 @@ impl RowLocks {
         self.locks().iter().for_each(|lock| lock.writes.forget());
     }
 
-    /// Locks rows against read-modify-write.
-    pub(crate) fn shared<'r>(
+    /// Locks the rows with these hashes against read-modify-write.
+    pub(super) fn shared(
         &self,
-        mut rows: impl ExactSizeIterator<Item = &'r [u8]>,
+        row_hashes: impl ExactSizeIterator<Item = u64> + Clone,
     ) -> SharedRows<'_> {
-        if rows.len() == 1
-            && let Some(row) = rows.next()
+        if row_hashes.len() == 1
+            && let Some(row) = row_hashes.clone().next()
         {
-            return SharedRows::One { _guard: self.locks()[index(row_hash(row))].lock.read() };
+            return SharedRows::One { _guard: self.locks()[index(row)].lock.read() };
         }
-        let (locks, chosen) = (self.locks(), Chosen::by(rows));
+        let (locks, chosen) = (self.locks(), Chosen::by(row_hashes));
         SharedRows::Many { _guards: chosen.indexes().map(|at| locks[at].lock.read()).collect() }
     }
 
-    /// Locks rows against every other write.
-    pub(crate) fn exclusive<'r>(
+    /// Locks the rows with these hashes against every other write.
+    pub(super) fn exclusive(
         &self,
-        rows: impl Iterator<Item = &'r [u8]>,
+        row_hashes: impl Iterator<Item = u64>,
     ) -> Vec<RwLockWriteGuard<'_, ()>> {
         let locks = self.locks();
-        Chosen::by(rows).indexes().map(|at| locks[at].lock.write()).collect()
+        Chosen::by(row_hashes).indexes().map(|at| locks[at].lock.write()).collect()
     }
 }
 
@@ -96,9 +96,9 @@ fn index(row_hash: u64) -> usize {
 struct Chosen([u64; LOCK_COUNT / 64]);
 
 impl Chosen {
-    fn by<'a>(rows: impl Iterator<Item = &'a [u8]>) -> Self {
+    fn by(row_hashes: impl Iterator<Item = u64>) -> Self {
         let mut words = [0; LOCK_COUNT / 64];
-        for at in rows.map(|row| index(row_hash(row))) {
+        for at in row_hashes.map(index) {
             words[at / 64] |= 1 << (at % 64);
         }
         let chosen = Self(words);
@@ -136,8 +136,8 @@ mod tests {
         let locks = RowLocks::default();
         for count in [1, 2, 100, 5_000] {
             let names: Vec<String> = (0..count).map(|row| format!("row {row}")).collect();
-            let rows = || names.iter().map(|name| name.as_bytes());
-            let mut expected: Vec<usize> = rows().map(|row| index(row_hash(row))).collect();
+            let rows = || names.iter().map(|name| row_hash(name.as_bytes()));
+            let mut expected: Vec<usize> = rows().map(index).collect();
             expected.sort_unstable();
             expected.dedup();
             let taken = || {

@@ -29,6 +29,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hblite_env::time::Instant;
+use hblite_model::cell::key;
 use hblite_model::{CellRef, CellType, Get, LATEST_TIMESTAMP, Mutation, MutationKind, Result};
 use smallvec::SmallVec;
 
@@ -93,6 +94,43 @@ impl Given {
     }
 }
 
+/// What the lock and the timestamps of a mutation depend on, from one pass over its cells.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Survey {
+    /// The hash of its row.
+    pub(super) row: u64,
+    /// Whether it reads before it writes: a delete of the newest version must find out which one
+    /// that is.
+    pub(super) reads: bool,
+    /// Whether the store gives a cell its timestamp.
+    is_open: bool,
+    /// Whether the writer chose the timestamp of a cell.
+    has_chosen: bool,
+}
+
+/// The surveys of the mutations of a write.
+pub(super) type Surveys = SmallVec<[Survey; 1]>;
+
+impl Survey {
+    #[inline]
+    pub(super) fn of(mutation: &Mutation) -> Self {
+        let row = row_hash(mutation.row());
+        let mut survey = Self { row, reads: false, is_open: false, has_chosen: false };
+        for cell in mutation.cells().keys() {
+            let is_open = key::timestamp(cell) == LATEST_TIMESTAMP;
+            survey.is_open |= is_open;
+            survey.has_chosen |= !is_open;
+            survey.reads |= is_open && key::type_code(cell) == CellType::Delete.code();
+        }
+        if mutation.is_whole_row_delete() {
+            survey.is_open = mutation.timestamp() == LATEST_TIMESTAMP;
+        }
+        // The value that an increment reads may be later than the timestamp that it has.
+        survey.is_open |= is_counter(mutation);
+        survey
+    }
+}
+
 impl Region {
     /// The time of a write whose rows are locked.
     pub(crate) fn write_time(&self) -> WriteTime {
@@ -124,14 +162,15 @@ impl Region {
     pub(super) fn give_all<'m>(
         &self,
         mutations: impl Iterator<Item = &'m Mutation> + Clone,
+        surveys: &[Survey],
         time: WriteTime,
         patience: &Patience,
         given: &mut GivenTimes,
     ) -> Result<()> {
         self.follow_jumps(time);
         let (mut puts, mut deletes) = (0, 0);
-        for mutation in mutations.clone() {
-            given.push(self.give(mutation, time, patience)?);
+        for (mutation, survey) in mutations.clone().zip(surveys) {
+            given.push(self.give(mutation, survey, time, patience)?);
             match mutation.kind() {
                 MutationKind::Delete => deletes += 1,
                 _ => puts += 1,
@@ -146,11 +185,17 @@ impl Region {
 
     /// The timestamp of a mutation, according to the earlier writes to its row. For an increment or
     /// append, it is the earliest that its cells may have.
-    fn give(&self, mutation: &Mutation, time: WriteTime, patience: &Patience) -> Result<Given> {
-        if !has_open_timestamp(mutation) {
+    fn give(
+        &self,
+        mutation: &Mutation,
+        survey: &Survey,
+        time: WriteTime,
+        patience: &Patience,
+    ) -> Result<Given> {
+        if !survey.is_open {
             return Ok(Given::at(time.now));
         }
-        let latest = self.latest_write(mutation, time)?;
+        let latest = self.latest_write(mutation, survey.row, time)?;
         Ok(latest.map_or(Given::at(time.now), |latest| match mutation.kind() {
             MutationKind::Delete => Given::at(latest.timestamp),
             MutationKind::Put => after(latest, time, patience.is_over()),
@@ -161,15 +206,20 @@ impl Region {
     }
 
     /// The latest write, not before `time`, that a mutation must take account of.
-    fn latest_write(&self, mutation: &Mutation, time: WriteTime) -> Result<Option<Trace>> {
-        let row = row_hash(mutation.row());
+    fn latest_write(
+        &self,
+        mutation: &Mutation,
+        row: u64,
+        time: WriteTime,
+    ) -> Result<Option<Trace>> {
         let writes = self.row_locks.recent_writes(row);
         let latest = writes.has_any(time.now).then(|| {
             let mut subjects: SmallVec<[Subject; COLUMNS_MAX + 2]> = SmallVec::new();
             if mutation.kind() == MutationKind::Delete && names_families(mutation) {
                 subjects.push(Subject::ahead(row));
             } else {
-                subjects.extend(open_cells(mutation).map(|cell| column_of(row, &cell)));
+                let columns = open_cells(mutation).map(|cell| key::column(cell.key()));
+                subjects.extend(columns.map(|column| Subject::column(row, column)));
                 subjects.push(Subject::any_column(row));
                 if mutation.kind() != MutationKind::Delete {
                     subjects.push(Subject::families(row));
@@ -247,23 +297,23 @@ impl Region {
         Ok(found.get(nth - 1).map(|cell| cell.timestamp()))
     }
 
-    /// Leaves the traces of a mutation whose cells are `stored`, before it can be acknowledged.
+    /// Leaves the traces of a mutation, before it can be acknowledged; `stored` are the keys of its
+    /// cells.
     /// Returns the latest timestamp that it was given, or `i64::MIN`.
     pub(super) fn leave_traces<'c>(
         &self,
         mutation: &Mutation,
-        stored: impl Iterator<Item = CellRef<'c>>,
+        &Survey { row, is_open, has_chosen, .. }: &Survey,
+        stored: impl Iterator<Item = &'c [u8]>,
         time: WriteTime,
     ) -> i64 {
-        let chosen = || mutation.cells().iter().filter(|own| own.timestamp() != LATEST_TIMESTAMP);
-        let has_chosen = chosen().next().is_some();
         if has_chosen || mutation.timestamp() != LATEST_TIMESTAMP {
             self.dead_rows.iter().for_each(|rows| rows.note_revivable());
         }
-        if !has_open_timestamp(mutation) {
+        if !is_open {
             return i64::MIN;
         }
-        let row = row_hash(mutation.row());
+        let chosen = || mutation.cells().iter().filter(|own| own.timestamp() != LATEST_TIMESTAMP);
         let writes = self.row_locks.recent_writes(row);
         let written = match mutation.kind() {
             MutationKind::Put => Written::Value,
@@ -273,7 +323,7 @@ impl Region {
         let is_wide = mutation.cells().len() > COLUMNS_MAX;
         let mut latest = i64::MIN;
         for cell in stored {
-            let timestamp = cell.timestamp();
+            let timestamp = key::timestamp(cell);
             // The timestamp is the client's, or follows one that is: that of the value which was
             // incremented, or of the version which was deleted.
             let is_chosen = has_chosen && chosen().any(|own| own.timestamp() == timestamp)
@@ -283,10 +333,10 @@ impl Region {
             }
             latest = latest.max(timestamp);
             self.given.include(timestamp);
-            let subject = match (written, is_family_marker(&cell)) {
+            let subject = match (written, is_family_marker(cell)) {
                 (Written::Marker, true) => Subject::families(row),
                 _ if is_wide => continue,
-                _ => column_of(row, &cell),
+                _ => Subject::column(row, key::column(cell)),
             };
             writes.leave(subject, Trace { timestamp, written }, time.now);
             if mutation.is_whole_row_delete() {
@@ -338,15 +388,6 @@ fn share_by_row(rows: &[&[u8]], given: &mut [Given]) {
     }
 }
 
-/// Whether the store gives a cell of a mutation its timestamp.
-fn has_open_timestamp(mutation: &Mutation) -> bool {
-    match mutation.is_whole_row_delete() {
-        true => mutation.timestamp() == LATEST_TIMESTAMP,
-        // The value that an increment reads may be later than the timestamp that it has.
-        false => is_counter(mutation) || open_cells(mutation).next().is_some(),
-    }
-}
-
 /// The cells of a mutation to which the store gives their timestamp.
 fn open_cells(mutation: &Mutation) -> impl Iterator<Item = CellRef<'_>> + Clone {
     let is_counter = is_counter(mutation);
@@ -360,16 +401,12 @@ fn is_counter(mutation: &Mutation) -> bool {
 
 /// Whether a delete affects columns that it does not name.
 fn names_families(mutation: &Mutation) -> bool {
-    mutation.is_whole_row_delete() || open_cells(mutation).any(|cell| is_family_marker(&cell))
+    mutation.is_whole_row_delete() || open_cells(mutation).any(|cell| is_family_marker(cell.key()))
 }
 
-fn is_family_marker(cell: &CellRef<'_>) -> bool {
+fn is_family_marker(key: &[u8]) -> bool {
     let codes = [CellType::DeleteFamily.code(), CellType::DeleteFamilyVersion.code()];
-    codes.contains(&cell.type_code())
-}
-
-fn column_of(row_hash: u64, cell: &CellRef<'_>) -> Subject {
-    Subject::column(row_hash, cell.family(), cell.qualifier())
+    codes.contains(&key::type_code(key))
 }
 
 #[cfg(test)]

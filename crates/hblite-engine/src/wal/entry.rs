@@ -107,7 +107,9 @@ impl<'v> WalEdit<'v> {
         let (start, key_length) = (self.bytes.len(), key.len());
         let tags_length = u16::try_from(tags.len()).expect("tags of a cell are under 64 KiB");
         self.bytes.extend_from_slice(key);
-        self.bytes.extend_from_slice(tags);
+        if !tags.is_empty() {
+            self.bytes.extend_from_slice(tags);
+        }
         self.cells.push(EditCell { start, key_length, tags_length, value });
     }
 
@@ -141,6 +143,15 @@ impl<'v> WalEdit<'v> {
     #[inline]
     pub fn range(&self, range: Range<usize>) -> impl Iterator<Item = CellRef<'_>> + Clone {
         self.cells[range].iter().map(|cell| self.resolve(cell))
+    }
+
+    /// The keys of some of the cells.
+    ///
+    /// # Panics
+    /// As [`WalEdit::range`].
+    #[inline]
+    pub fn keys(&self, range: Range<usize>) -> impl Iterator<Item = &[u8]> {
+        self.cells[range].iter().map(|cell| &self.bytes[cell.start..cell.start + cell.key_length])
     }
 
     /// Replaces the timestamp of the cell at `index`, if it exists.

@@ -72,11 +72,13 @@ impl CellBuffer {
     }
 
     /// Number of cells.
+    #[inline]
     pub fn len(&self) -> usize {
         self.spans.len()
     }
 
     /// Whether there are no cells.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
@@ -178,8 +180,18 @@ impl CellBuffer {
     }
 
     /// The cells in insertion order.
+    #[inline]
     pub fn iter(&self) -> CellBufferIter<'_> {
         CellBufferIter::new(&self.bytes, &self.spans)
+    }
+
+    /// The keys of the cells in insertion order.
+    #[inline]
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &[u8]> + Clone {
+        self.spans.iter().map(|span| {
+            let start = span.start + KEY_VALUE_HEADER_SIZE;
+            &self.bytes[start..start + span.key_length as usize]
+        })
     }
 
     /// Replaces the timestamp of the cell at `index`, if it exists.
@@ -222,6 +234,7 @@ impl<'a> IntoIterator for &'a CellBuffer {
     type Item = CellRef<'a>;
     type IntoIter = CellBufferIter<'a>;
 
+    #[inline]
     fn into_iter(self) -> CellBufferIter<'a> {
         self.iter()
     }
@@ -243,15 +256,18 @@ impl<'a> CellBufferIter<'a> {
 impl<'a> Iterator for CellBufferIter<'a> {
     type Item = CellRef<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<CellRef<'a>> {
         self.spans.next().map(|span| span.resolve(self.bytes))
     }
 
     /// In constant time: each write of a batch skips to its own cells.
+    #[inline]
     fn nth(&mut self, n: usize) -> Option<CellRef<'a>> {
         self.spans.nth(n).map(|span| span.resolve(self.bytes))
     }
 
+    #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.spans.size_hint()
     }
@@ -288,6 +304,7 @@ mod tests {
         assert_eq!(copy.last().map(|cell| cell.sequence_id()), Some(9));
         assert_eq!(buffer.len(), 2);
         let cells: Vec<_> = buffer.iter().collect();
+        assert!(buffer.keys().eq(cells.iter().map(|cell| cell.key())));
         assert_eq!((cells[0].timestamp(), cells[0].value()), (5, b"v1".as_slice()));
         assert_eq!((cells[1].sequence_id(), cells[1].tags()), (9, b"\0\x02\x08x".as_slice()));
         assert_eq!(buffer.iter().skip(1).map(|cell| cell.sequence_id()).collect::<Vec<_>>(), [9]);

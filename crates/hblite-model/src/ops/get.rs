@@ -93,11 +93,13 @@ impl Get {
     }
 
     /// The row.
+    #[inline]
     pub fn row(&self) -> &[u8] {
         self.scan.start_row()
     }
 
     /// The selected columns.
+    #[inline]
     pub fn columns(&self) -> &ColumnSelection {
         self.scan.columns()
     }
@@ -138,6 +140,7 @@ impl Get {
     }
 
     /// The scan of one row that answers this get.
+    #[inline]
     pub fn as_scan(&self) -> &Scan {
         &self.scan
     }

@@ -128,32 +128,38 @@ impl Mutation {
     }
 
     /// What kind of write this is.
+    #[inline]
     pub fn kind(&self) -> MutationKind {
         self.kind
     }
 
     /// The row.
+    #[inline]
     pub fn row(&self) -> &[u8] {
         &self.row
     }
 
     /// The cells in insertion order. For an increment the values are the amounts, 8 bytes each;
     /// cells without a timestamp have [`LATEST_TIMESTAMP`].
+    #[inline]
     pub fn cells(&self) -> &CellBuffer {
         &self.cells
     }
 
     /// The timestamp of the whole mutation.
+    #[inline]
     pub fn timestamp(&self) -> i64 {
         self.timestamp
     }
 
     /// When it is acknowledged.
+    #[inline]
     pub fn durability(&self) -> Durability {
         self.durability
     }
 
     /// Time to live of its cells in milliseconds; below zero if a client sent such a number.
+    #[inline]
     pub fn time_to_live_ms(&self) -> Option<i64> {
         self.time_to_live_ms
     }
@@ -169,6 +175,7 @@ impl Mutation {
     }
 
     /// Whether this deletes all families of the row: a delete that names none.
+    #[inline]
     pub fn is_whole_row_delete(&self) -> bool {
         self.kind == MutationKind::Delete && self.cells.is_empty()
     }
@@ -261,6 +268,7 @@ macro_rules! mutation_type {
             }
 
             /// The row.
+            #[inline]
             pub fn row(&self) -> &[u8] {
                 self.0.row()
             }

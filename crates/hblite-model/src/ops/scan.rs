@@ -315,37 +315,44 @@ impl Scan {
 impl Scan {
     /// The row where the scan begins, by its start row and prefix; empty to begin at the first row
     /// in scan direction.
+    #[inline]
     pub fn start_row(&self) -> &[u8] {
         self.range.start(self.direction).0
     }
 
     /// Whether the row of [`Scan::start_row`] is included.
+    #[inline]
     pub fn is_start_inclusive(&self) -> bool {
         self.range.start(self.direction).1
     }
 
     /// The row where the scan ends, by its stop row and prefix; empty to end after the last row in
     /// scan direction.
+    #[inline]
     pub fn stop_row(&self) -> &[u8] {
         self.range.stop(self.direction).0
     }
 
     /// Whether the row of [`Scan::stop_row`] is included.
+    #[inline]
     pub fn is_stop_inclusive(&self) -> bool {
         self.range.stop(self.direction).1
     }
 
     /// Forward or reverse.
+    #[inline]
     pub fn direction(&self) -> Direction {
         self.direction
     }
 
     /// The selected columns.
+    #[inline]
     pub fn columns(&self) -> &ColumnSelection {
         &self.columns
     }
 
     /// Versions of each column.
+    #[inline]
     pub fn versions(&self) -> u32 {
         self.versions
     }
@@ -366,11 +373,13 @@ impl Scan {
     }
 
     /// The filter.
+    #[inline]
     pub fn filter(&self) -> Option<&Filter> {
         self.filter.as_ref()
     }
 
     /// Whether delete markers are included.
+    #[inline]
     pub fn is_raw(&self) -> bool {
         self.is_raw
     }
@@ -441,6 +450,7 @@ impl Scan {
     }
 
     /// Whether the scan answers a get.
+    #[inline]
     pub fn is_get(&self) -> bool {
         self.is_get
     }

@@ -72,7 +72,15 @@ impl ScanRange {
 
     /// The row where a scan in this direction begins, empty for its first, and whether it is
     /// included.
+    #[inline]
     pub(super) fn start(&self, direction: Direction) -> (&[u8], bool) {
+        match self.prefix.is_empty() {
+            true => (&self.start_row, self.is_start_inclusive),
+            false => self.start_of_prefix(direction),
+        }
+    }
+
+    fn start_of_prefix(&self, direction: Direction) -> (&[u8], bool) {
         let row = self.start_row.as_slice();
         match direction {
             Direction::Forward if row < self.prefix.as_slice() => (&self.prefix, true),
@@ -84,7 +92,15 @@ impl ScanRange {
     }
 
     /// The row where a scan in this direction ends, empty for its last, and whether it is included.
+    #[inline]
     pub(super) fn stop(&self, direction: Direction) -> (&[u8], bool) {
+        match self.prefix.is_empty() {
+            true => (&self.stop_row, self.is_stop_inclusive),
+            false => self.stop_of_prefix(direction),
+        }
+    }
+
+    fn stop_of_prefix(&self, direction: Direction) -> (&[u8], bool) {
         let row = self.stop_row.as_slice();
         match direction {
             Direction::Forward if self.ends_prefix(row) => (&self.prefix_end, false),
@@ -95,7 +111,7 @@ impl ScanRange {
 
     /// Whether all rows with the prefix are before `row`, or it is not a limit.
     fn ends_prefix(&self, row: &[u8]) -> bool {
-        !self.prefix.is_empty() && (row.is_empty() || self.is_after_prefix(row))
+        row.is_empty() || self.is_after_prefix(row)
     }
 
     fn is_after_prefix(&self, row: &[u8]) -> bool {

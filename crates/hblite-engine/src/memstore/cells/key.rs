@@ -12,7 +12,7 @@
 use std::cmp::Ordering;
 
 use hblite_model::bytes;
-use hblite_model::cell::{CellComparator, key};
+use hblite_model::cell::{CellComparator, compare_versions, key};
 
 use super::arena::CellPointer;
 
@@ -33,11 +33,14 @@ impl Ord for SegmentKey {
     }
 }
 
-/// Compares in full what the prefixes could not decide.
+/// Compares in full what the prefixes could not decide: most often versions of one column.
 fn compare_cells(left: CellPointer, right: CellPointer) -> Ordering {
-    left.comparator()
-        .compare_keys(left.key(), right.key())
-        .then_with(|| right.sequence_id().cmp(&left.sequence_id()))
+    let (left_key, right_key) = (left.key(), right.key());
+    let keys = match key::without_version(left_key) == key::without_version(right_key) {
+        true => compare_versions(left_key, right_key),
+        false => left.comparator().compare_keys(left_key, right_key),
+    };
+    keys.then_with(|| right.sequence_id().cmp(&left.sequence_id()))
         .then_with(|| right.repeat().cmp(&left.repeat()))
 }
 
