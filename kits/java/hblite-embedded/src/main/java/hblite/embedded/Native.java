@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.nio.file.StandardCopyOption;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /** The native library. Stores and channels are numbers, which are never used again. */
 final class Native {
@@ -53,30 +54,64 @@ final class Native {
 
   private static void load() {
     String path = System.getProperty(LIBRARY);
-    if (path != null) {
-      System.load(Paths.get(path).toAbsolutePath().toString());
+    if (path == null) {
+      String name = "/hblite/native/" + platform() + "/" + System.mapLibraryName("hblite_jni");
+      try (InputStream library = Native.class.getResourceAsStream(name)) {
+        if (library == null) {
+          throw new UnsatisfiedLinkError(
+              "the jar has no " + name + ": name the library with -D" + LIBRARY + "=FILE");
+        }
+        loadCopy(library);
+      } catch (IOException e) {
+        throw new UncheckedIOException("cannot unpack " + name, e);
+      }
       return;
     }
-    String name = System.mapLibraryName("hblite_jni");
-    String resource = "/hblite/native/" + platform() + "/" + name;
-    try (InputStream library = Native.class.getResourceAsStream(resource)) {
-      if (library == null) {
-        throw new UnsatisfiedLinkError(
-            "the jar has no " + resource + ": name the library with -D" + LIBRARY + "=FILE");
+    try {
+      System.load(Paths.get(path).toAbsolutePath().toString());
+    } catch (UnsatisfiedLinkError error) {
+      if (!String.valueOf(error.getMessage()).contains("another classloader")) {
+        throw error;
       }
-      Path file = Files.createTempFile("hblite", name);
-      file.toFile().deleteOnExit();
+      try (InputStream library = Files.newInputStream(Paths.get(path))) {
+        loadCopy(library);
+      } catch (IOException e) {
+        throw new UncheckedIOException("cannot copy " + path, e);
+      }
+    }
+  }
+
+  /** Each class loader needs a file of its own: the JVM refuses one that another has loaded. */
+  private static void loadCopy(InputStream library) throws IOException {
+    Path file = Files.createTempFile("hblite", System.mapLibraryName("hblite_jni"));
+    try {
       Files.copy(library, file, StandardCopyOption.REPLACE_EXISTING);
       System.load(file.toString());
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot unpack " + resource, e);
+    } finally {
+      // Windows does not remove a library that is loaded.
+      if (!file.toFile().delete()) {
+        file.toFile().deleteOnExit();
+      }
     }
   }
 
   private static String platform() {
     String os = System.getProperty("os.name").toLowerCase(Locale.ROOT);
     String arch = System.getProperty("os.arch");
-    String system = os.startsWith("mac") ? "macos" : os.startsWith("windows") ? "windows" : "linux";
+    String system =
+        os.startsWith("mac")
+            ? "macos"
+            : os.startsWith("windows") ? "windows" : isMusl() ? "linux-musl" : "linux";
     return system + "-" + (arch.equals("aarch64") ? "arm64" : "x86_64");
+  }
+
+  /** Whether this JVM was built for the C library musl. */
+  private static boolean isMusl() {
+    try (Stream<String> mappings = Files.lines(Paths.get("/proc/self/maps"))) {
+      return mappings.anyMatch(mapping -> mapping.contains("/ld-musl-"));
+    } catch (IOException | UncheckedIOException e) {
+      // It tells nothing; most systems have glibc.
+      return false;
+    }
   }
 }

@@ -1,6 +1,9 @@
 package hblite.embedded;
 
+import java.io.File;
 import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.Paths;
@@ -69,6 +72,7 @@ public final class Checks {
     reopens(directory);
     twoStores();
     opensOften();
+    inAnotherClassLoader();
     System.out.println(passed + " checks passed");
     // Some releases leave threads that would keep the JVM alive.
     System.exit(0);
@@ -283,6 +287,23 @@ public final class Checks {
       }
     }
     equal(true, Thread.activeCount() < before + 30);
+  }
+
+  /** As in a server that isolates the programs that it runs. */
+  private static void inAnotherClassLoader() throws Exception {
+    List<URL> path = new ArrayList<>();
+    for (String part : System.getProperty("java.class.path").split(File.pathSeparator)) {
+      path.add(new File(part).toURI().toURL());
+    }
+    ClassLoader parent = ClassLoader.getSystemClassLoader().getParent();
+    try (URLClassLoader loader = new URLClassLoader(path.toArray(new URL[0]), parent);
+        EmbeddedHBlite own = EmbeddedHBlite.inMemory()) {
+      Class<?> other = loader.loadClass(EmbeddedHBlite.class.getName());
+      try (AutoCloseable store = (AutoCloseable) other.getMethod("inMemory").invoke(null)) {
+        equal(true, store.getClass() != own.getClass());
+        other.getMethod("configuration").invoke(store);
+      }
+    }
   }
 
   private static void create(Admin admin, TableName name, byte[]... splits) throws IOException {

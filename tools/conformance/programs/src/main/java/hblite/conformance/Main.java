@@ -57,43 +57,56 @@ public final class Main {
   /**
    * Exits with 0 if all answers agree, and with 1 otherwise.
    *
-   * @param arguments {@code record} or {@code compare}, ZooKeeper's address, the file, and a file
-   *     of questions whose answers are known to differ, each with its reason behind two dashes
+   * @param arguments {@code record} or {@code compare}, ZooKeeper's address or {@code -} for the
+   *     cluster that the class path configures, the file, and a file of questions whose answers are
+   *     known to differ, each with its reason behind two dashes
    */
   public static void main(String[] arguments) throws Exception {
     if (arguments.length < 3 || arguments.length > 4) {
-      System.err.println("usage: Main record|compare HOST:PORT FILE [DIFFERENCES]");
+      System.err.println("usage: Main record|compare HOST:PORT|- FILE [DIFFERENCES]");
       System.exit(2);
     }
     Text.add(CheckAndMutateResult.class, Main::outcome);
-    String[] address = arguments[1].split(":");
     Path file = Path.of(arguments[2]);
     boolean records = arguments[0].equals("record");
-    Configuration zooKeeper = HBaseConfiguration.create();
-    zooKeeper.set(HConstants.ZOOKEEPER_QUORUM, address[0]);
-    zooKeeper.set(HConstants.ZOOKEEPER_CLIENT_PORT, address[1]);
     List<String> known = arguments.length == 4 ? known(Path.of(arguments[3])) : List.of();
-    boolean differs = false;
-    for (Registry registry : Registry.values()) {
-      Answers answers = new Answers();
-      long start = System.nanoTime();
-      ask(configuration(zooKeeper, registry), answers);
-      long millis = (System.nanoTime() - start) / 1_000_000;
-      if (records && registry == Registry.ZOOKEEPER) {
-        answers.write(file);
-      }
-      List<String> differences = answers.differences(file, known);
-      System.out.printf(
-          Locale.ROOT,
-          "%-9s %d answers, %d differ, %d ms%n",
-          registry,
-          answers.count(),
-          differences.size(),
-          millis);
-      differences.forEach(System.out::println);
-      differs |= !differences.isEmpty();
+    Configuration cluster = HBaseConfiguration.create();
+    if (arguments[1].equals("-")) {
+      System.exit(agrees("CONFIGURED", cluster, false, file, known) ? 0 : 1);
     }
-    System.exit(differs ? 1 : 0);
+    String[] address = arguments[1].split(":");
+    cluster.set(HConstants.ZOOKEEPER_QUORUM, address[0]);
+    cluster.set(HConstants.ZOOKEEPER_CLIENT_PORT, address[1]);
+    boolean agree = true;
+    for (Registry registry : Registry.values()) {
+      boolean recordsThis = records && registry == Registry.ZOOKEEPER;
+      Configuration configuration = configuration(cluster, registry);
+      agree &= agrees(registry.toString(), configuration, recordsThis, file, known);
+    }
+    System.exit(agree ? 0 : 1);
+  }
+
+  /** Asks all questions; prints and returns whether the answers are those in the file. */
+  private static boolean agrees(
+      String way, Configuration configuration, boolean records, Path file, List<String> known)
+      throws Exception {
+    Answers answers = new Answers();
+    long start = System.nanoTime();
+    ask(configuration, answers);
+    long millis = (System.nanoTime() - start) / 1_000_000;
+    if (records) {
+      answers.write(file);
+    }
+    List<String> differences = answers.differences(file, known);
+    System.out.printf(
+        Locale.ROOT,
+        "%-9s %d answers, %d differ, %d ms%n",
+        way,
+        answers.count(),
+        differences.size(),
+        millis);
+    differences.forEach(System.out::println);
+    return differences.isEmpty();
   }
 
   private static String outcome(CheckAndMutateResult outcome) {
