@@ -1,13 +1,14 @@
 //! Reads and writes of one table.
 
-use hblite::{Append, CheckAndMutate, Get, Increment, Mutation, Scan};
+use hblite::filter::CompareOperator;
+use hblite::{Append, CheckAndMutate, FromValue, Get, Increment, Mutation, Scan};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::batch::Batch;
 use crate::call::{Owned, wait};
-use crate::data::{Reading, Shape, bytes_of, row_dict, whole_column};
+use crate::data::{Reading, Shape, bytes_of, for_each_column, row_dict, whole_column};
 use crate::scanner::Scanner;
 use crate::writes::{delete_of, put_of};
 
@@ -40,17 +41,17 @@ impl Table {
         py: Python<'_>,
         row: &[u8],
         column: &Bound<'_, PyAny>,
-        expected: Option<&Bound<'_, PyAny>>,
+        (operator, expected): (&str, Option<&Bound<'_, PyAny>>),
         then: impl Into<Mutation>,
     ) -> PyResult<bool> {
         let table = self.table.get(py)?;
         let column = bytes_of(column)?;
         let (family, qualifier) = whole_column(&column)?;
         let check = CheckAndMutate::new(row);
-        let check = match expected {
-            Some(expected) => check.if_equals(family, qualifier, bytes_of(expected)?),
-            None => check.if_not_exists(family, qualifier),
-        };
+        let expected = expected.map(bytes_of).transpose()?;
+        let operator = stored_compares(operator, expected.is_some())?;
+        let expected = expected.as_deref().unwrap_or_default();
+        let check = check.if_matches(family, qualifier, operator, expected);
         let check = check.then(then);
         Ok(wait(py, || table.check_and_mutate(&check))?.is_success)
     }
@@ -242,21 +243,52 @@ impl Table {
         wait(py, || table.delete(&delete))
     }
 
-    /// Adds to a counter, and returns its new value.
-    #[pyo3(signature = (row, column, amount=1))]
-    fn increment(
+    /// Adds to a counter, 1 by default, and returns its new value. Or adds to several counters of
+    /// the row in one atomic step: given a dict of columns and amounts, returns one of columns and
+    /// new values.
+    ///
+    /// >>> import hblite
+    /// >>> db = hblite.memory()
+    /// >>> db.create_table("t", ["f"])
+    /// >>> db["t"].increment("r", "f:hits")
+    /// 1
+    /// >>> db["t"].increment("r", {"f:hits": 1, "f:bytes": 512})
+    /// {b'f:bytes': 512, b'f:hits': 2}
+    /// >>> db.close()
+    #[pyo3(signature = (row, column, amount=None))]
+    fn increment<'py>(
         &self,
-        py: Python<'_>,
-        row: &Bound<'_, PyAny>,
-        column: &Bound<'_, PyAny>,
-        amount: i64,
-    ) -> PyResult<i64> {
+        py: Python<'py>,
+        row: &Bound<'py, PyAny>,
+        column: &Bound<'py, PyAny>,
+        amount: Option<i64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let table = self.table.get(py)?;
-        let (row, column) = (bytes_of(row)?, bytes_of(column)?);
-        let (family, qualifier) = whole_column(&column)?;
-        let increment = Increment::new(row).add(family, qualifier, amount);
-        let row = wait(py, || table.increment(&increment)?.value_as(family, qualifier))?;
-        Ok(row.unwrap_or(amount))
+        let mut increment = Increment::new(bytes_of(row)?);
+        let Ok(amounts) = column.cast::<PyDict>() else {
+            let column = bytes_of(column)?;
+            let (family, qualifier) = whole_column(&column)?;
+            let increment = increment.add(family, qualifier, amount.unwrap_or(1));
+            let new = wait(py, || table.increment(&increment)?.value_as::<i64>(family, qualifier))?;
+            return Ok(new.unwrap_or_default().into_pyobject(py)?.into_any());
+        };
+        if amount.is_some() || amounts.is_empty() {
+            let message = "a dict has the columns, at least one, and their amounts";
+            return Err(PyValueError::new_err(message));
+        }
+        for_each_column(amounts, |family, qualifier, amount| {
+            let added = std::mem::replace(&mut increment, Increment::new(b""));
+            increment = added.add(family, qualifier, amount.extract()?);
+            Ok(())
+        })?;
+        let row = wait(py, || table.increment(&increment))?;
+        let counters = PyDict::new(py);
+        for cell in row.cells() {
+            let column = [cell.family(), b":", cell.qualifier()].concat();
+            let new = i64::from_value(cell.value()).unwrap_or_default();
+            counters.set_item(PyBytes::new(py, &column), new)?;
+        }
+        Ok(counters.into_any())
     }
 
     /// Appends to a value, and returns the new one.
@@ -276,7 +308,9 @@ impl Table {
     }
 
     /// Writes columns of a row if one of its columns has the expected value, or with `None` has
-    /// none, in one atomic step. Returns whether it did.
+    /// none, in one atomic step. Returns whether it did. `operator` is how the stored value must
+    /// compare with the expected one, byte by byte: `==`, `!=`, `<`, `<=`, `>` or `>=`. A column
+    /// without a value meets no comparison with one.
     ///
     /// >>> import hblite
     /// >>> db = hblite.memory()
@@ -287,7 +321,8 @@ impl Table {
     /// >>> jobs.check_and_put("job", "f:owner", None, {"f:owner": "you"})
     /// False
     /// >>> db.close()
-    #[pyo3(signature = (row, column, expected, data, *, timestamp=None, ttl=None, durability=None))]
+    #[pyo3(signature = (row, column, expected, data, *, operator="==", timestamp=None, ttl=None,
+        durability=None))]
     #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
     fn check_and_put(
         &self,
@@ -296,18 +331,19 @@ impl Table {
         column: &Bound<'_, PyAny>,
         expected: Option<&Bound<'_, PyAny>>,
         data: &Bound<'_, PyDict>,
+        operator: &str,
         timestamp: Option<i64>,
         ttl: Option<f64>,
         durability: Option<&str>,
     ) -> PyResult<bool> {
         let put = put_of(row, data, timestamp, ttl, durability)?;
-        self.check(py, &bytes_of(row)?, column, expected, put)
+        self.check(py, &bytes_of(row)?, column, (operator, expected), put)
     }
 
     /// Deletes a row, or these columns and families of it, under a condition as of
     /// `check_and_put`. Returns whether it did.
-    #[pyo3(signature = (row, column, expected, columns=None, *, timestamp=None, exact=false,
-        durability=None))]
+    #[pyo3(signature = (row, column, expected, columns=None, *, operator="==", timestamp=None,
+        exact=false, durability=None))]
     #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
     fn check_and_delete(
         &self,
@@ -316,12 +352,13 @@ impl Table {
         column: &Bound<'_, PyAny>,
         expected: Option<&Bound<'_, PyAny>>,
         columns: Option<&Bound<'_, PyAny>>,
+        operator: &str,
         timestamp: Option<i64>,
         exact: bool,
         durability: Option<&str>,
     ) -> PyResult<bool> {
         let delete = delete_of(row, columns, timestamp, exact, durability)?;
-        self.check(py, &bytes_of(row)?, column, expected, delete)
+        self.check(py, &bytes_of(row)?, column, (operator, expected), delete)
     }
 
     /// Collects writes and sends them together: whenever there are `size` of them, and at the end
@@ -343,4 +380,24 @@ impl Table {
         }
         Ok(Batch::new(self.table.get(py)?.clone(), size))
     }
+}
+
+/// HBase's operator for one of Python's, which is turned round: HBase compares the given value with
+/// the stored one.
+fn stored_compares(operator: &str, is_given: bool) -> PyResult<CompareOperator> {
+    Ok(match operator {
+        "==" => CompareOperator::Equal,
+        "!=" => CompareOperator::NotEqual,
+        "<" if is_given => CompareOperator::Greater,
+        "<=" if is_given => CompareOperator::GreaterOrEqual,
+        ">" if is_given => CompareOperator::Less,
+        ">=" if is_given => CompareOperator::LessOrEqual,
+        "<" | "<=" | ">" | ">=" => {
+            return Err(PyValueError::new_err(format!("{operator} needs an expected value")));
+        }
+        _ => {
+            let message = format!("{operator} is not one of ==, !=, <, <=, > and >=");
+            return Err(PyValueError::new_err(message));
+        }
+    })
 }

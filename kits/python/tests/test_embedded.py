@@ -119,9 +119,33 @@ def test_counters_appends_and_checks(db):
     assert not t.check_and_delete("r", "f:c", "1")
     assert t.check_and_delete("r", "f:c", "3", ["f"])
     assert t.get("r") == {}
+    assert t.increment("r", {"f:a": 5, b"f:b": -1}) == {b"f:a": 5, b"f:b": -1}
+    assert t.increment("r", {"f:b": 3}) == {b"f:b": 2}
+    for wrong in [("r", {}), ("r", {"f:a": 1}, 2), ("r", {"a": 1}), ("r", {"f:a": "x"})]:
+        with pytest.raises((ValueError, TypeError)):
+            t.increment(*wrong)
     t.put("short", {"f:n": "x"})
     with pytest.raises(hblite.Error, match="Field is not a long"):
         t.increment("short", "f:n")
+
+
+def test_checks_compare_the_stored_value_with_the_expected_one(db):
+    t = db["t"]
+    t.put("r", {"f:n": "5"})
+    for operator, expected, is_met in [
+        ("==", "5", True), ("==", "4", False), ("!=", "4", True), ("!=", "5", False),
+        ("<", "6", True), ("<", "5", False), ("<=", "5", True), ("<=", "4", False),
+        (">", "4", True), (">", "5", False), (">=", "5", True), (">=", "6", False),
+        ("!=", None, True), ("==", None, False),
+    ]:
+        assert t.check_and_put("r", "f:n", expected, {"f:x": "1"}, operator=operator) == is_met
+        assert t.check_and_delete("r", "f:n", expected, ["f:x"], operator=operator) == is_met
+        assert not t.check_and_put("r", "f:none", "5", {"f:x": "1"}, operator=operator)
+    assert t.check_and_put("r", "f:none", None, {"f:x": "1"})
+    assert not t.check_and_put("r", "f:none", None, {"f:x": "1"}, operator="!=")
+    for operator, expected in [("=", "5"), ("<", None)]:
+        with pytest.raises(ValueError):
+            t.check_and_put("r", "f:n", expected, {"f:x": "1"}, operator=operator)
 
 
 def test_a_batch_is_sent_whole_or_dropped(db):

@@ -199,7 +199,10 @@ class Table:
         exact: bool = False,
         durability: Optional[str] = None,
     ) -> None: ...
-    def increment(self, row: Bytes, column: Bytes, amount: int = 1) -> int: ...
+    @overload
+    def increment(self, row: Bytes, column: Bytes, amount: Optional[int] = None) -> int: ...
+    @overload
+    def increment(self, row: Bytes, column: dict[Any, int]) -> dict[bytes, int]: ...
     def append(self, row: Bytes, column: Bytes, value: Bytes) -> bytes: ...
     def check_and_put(
         self,
@@ -208,6 +211,7 @@ class Table:
         expected: Optional[Bytes],
         data: Data,
         *,
+        operator: str = "==",
         timestamp: Optional[int] = None,
         ttl: Optional[float] = None,
         durability: Optional[str] = None,
@@ -219,6 +223,7 @@ class Table:
         expected: Optional[Bytes],
         columns: Optional[Columns] = None,
         *,
+        operator: str = "==",
         timestamp: Optional[int] = None,
         exact: bool = False,
         durability: Optional[str] = None,
