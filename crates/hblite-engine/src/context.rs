@@ -54,9 +54,6 @@ pub(crate) struct EngineContext {
     /// Set while a store that a killed HBase left is being opened: regions may have files that
     /// HBase wrote and their manifests do not list.
     pub(crate) has_hbase_logs: AtomicBool,
-    /// Whether the store was closed when it was opened: then every file of a region is in the
-    /// region's manifest, if that is not void.
-    pub(crate) was_closed: AtomicBool,
     /// Set once the catalog can be written.
     pub(crate) naming: OnceLock<Box<dyn Naming>>,
     /// What salvage dropped or accepted, and what was set aside.

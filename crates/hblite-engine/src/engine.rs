@@ -101,7 +101,6 @@ impl Engine {
     fn recover_from(env: Env, dir: &Path, options: EngineOptions) -> Result<Recovered> {
         let (layout, place, lock) = Self::enter(&env, dir, &options)?;
         let found = Self::look(&env, &layout, place, &options)?;
-        let was_closed = layout.was_closed(env.fs.as_ref());
         // Everything before this only reads.
         layout.prepare(env.fs.as_ref(), place)?;
         let cache_size = options.block_cache_size_bytes;
@@ -109,7 +108,6 @@ impl Engine {
         let (context, receiver) =
             Self::context(env, layout, options, &found.recovery, &lock, cache)?;
         context.has_hbase_logs.store(!found.hbase_logs.is_empty(), Ordering::Release);
-        context.was_closed.store(was_closed, Ordering::Release);
         Self::recover(context, found, receiver, lock)
     }
 
@@ -155,7 +153,6 @@ impl Engine {
             is_read_only: AtomicBool::new(false),
             is_standby: AtomicBool::new(false),
             has_hbase_logs: AtomicBool::new(false),
-            was_closed: AtomicBool::new(false),
             naming: OnceLock::new(),
             notes: Mutex::default(),
             options: Arc::new(options),

@@ -10,7 +10,6 @@ use super::store_file::{Owner, verify};
 use super::{Finding, FindingKind, Inspection};
 use crate::catalog::orphans;
 use crate::store::hfile_link::HFileLink;
-use crate::store::open_files::COPIED_OVER;
 use crate::store::replaced_files;
 use crate::store::standing::{Standing, standing};
 use crate::store::store_file::{Half, StoreFile, is_store_file_name, split_reference};
@@ -146,9 +145,6 @@ impl Inspection<'_> {
     fn check_standing(&mut self, path: &Path, standing: Standing) {
         match standing {
             Standing::Live | Standing::Dead => {}
-            Standing::Unlisted if self.layout.was_closed(self.fs()) => {
-                self.defect(FindingKind::UnlistedFile, path, COPIED_OVER);
-            }
             Standing::Unlisted => self.note(FindingKind::UnlistedFile, path, NEWER),
             Standing::Changed => self.defect(FindingKind::StoreFile, path, CHANGED),
             Standing::Foreign => self.defect(FindingKind::UnlistedFile, path, UNLISTED),

@@ -78,11 +78,6 @@ impl Layout {
         read(fs, &self.version_file(), decode_version)
     }
 
-    /// Whether `hbase.version` says that the store was closed.
-    pub(crate) fn was_closed(&self, fs: &dyn FileSystem) -> bool {
-        self.read_version(fs).is_ok_and(|version| version == RootFile::Whole(Usage::Free))
-    }
-
     /// `hblite.store`.
     ///
     /// # Errors

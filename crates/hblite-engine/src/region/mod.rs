@@ -455,8 +455,8 @@ impl Region {
             self.flush()?;
         }
         self.remove_dead_files()?;
-        // A region without a valid manifest gets one, before the store counts as closed.
-        self.files.settle()
+        // A region without a valid manifest gets one.
+        self.files.save()
     }
 
     /// Takes the region out of service and discards its memory, because its table was dropped.

@@ -42,10 +42,6 @@
 //!   manifest without it is durable
 //! - as foreign otherwise, and refuses it
 //!
-//! A store that was closed has no live file that is not listed: `hbase.version` says that it is in
-//! use before the first file gets its name, and that it was closed after every manifest is durable.
-//! Such a file means that an older copy was put over the store, and is refused.
-//!
 //! A listed file that is missing is treated as replaced if a live file says so, and as lost
 //! otherwise.
 //!

@@ -7,7 +7,6 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use hblite_env::FileSystem;
 use hblite_model::{ColumnFamilyDescriptor, Error, RegionInfo, Result};
@@ -27,12 +26,6 @@ pub(crate) const REMEDY: &str =
 /// What to do about a file that is in no list.
 pub(crate) const REMEDY_FOREIGN: &str =
     "move it out of the store, or open with salvage, which keeps it";
-
-/// What is wrong with a file that is newer than the manifest of a closed store.
-pub(crate) const COPIED_OVER: &str = "it is newer than the region's .manifest, but the store was \
-        closed, which lists every file: an older copy was put over the store";
-const REMEDY_COPIED_OVER: &str = "copy the backup into an empty directory, or open with salvage, \
-        which keeps the newer files";
 
 /// What an open found in a family's directory.
 pub(super) struct FoundFiles {
@@ -112,13 +105,6 @@ impl Opening<'_> {
         let path = self.dir.join(name);
         let file = Arc::new(StoreFile::open(self.context, self.region, self.family, &path)?);
         match self.files.standing(self.family.name(), &file)? {
-            Standing::Unlisted if self.context.was_closed.load(Ordering::Acquire) => {
-                if !self.context.options.salvage {
-                    return Err(sealed::damaged(&path, COPIED_OVER, REMEDY_COPIED_OVER));
-                }
-                self.context.note(&path, format!("{COPIED_OVER}; it was kept"));
-                self.live.push(file);
-            }
             Standing::Live | Standing::Unlisted => self.live.push(file),
             Standing::Dead => self.dead.push(file),
             Standing::Foreign => return Ok(Some(file)),

@@ -48,8 +48,6 @@ struct State {
     is_saved: bool,
     /// Whether there is one.
     is_there: bool,
-    /// Whether its name is durable, too.
-    is_durable: bool,
     /// What hbase:meta says that it has recorded, if hbase:meta says that there is one.
     named: Option<Recorded>,
     last_stamp: u64,
@@ -118,7 +116,6 @@ impl RegionFiles {
             // An invalid manifest must be replaced; a missing one only if there are files.
             is_saved: expected.is_some() == is_there && loaded.is_empty(),
             is_there,
-            is_durable: context.was_closed.load(Ordering::Acquire),
             named,
             last_stamp: current.settled,
             in_flight: BTreeSet::new(),
@@ -137,7 +134,6 @@ impl RegionFiles {
             current: state.current.clone(),
             is_saved: state.is_saved,
             is_there: state.is_there,
-            is_durable: state.is_durable,
             named: state.named,
             last_stamp: state.last_stamp,
             in_flight: BTreeSet::new(),
@@ -293,26 +289,7 @@ impl RegionFiles {
     pub(crate) fn save_durably(&self) -> Result<()> {
         let mut state = self.state.lock();
         self.save_locked(&mut state)?;
-        self.sync_locked(&mut state)
-    }
-
-    /// The same, if anything is not durable yet.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub(crate) fn settle(&self) -> Result<()> {
-        let mut state = self.state.lock();
-        self.save_locked(&mut state)?;
-        match state.is_there && !state.is_durable {
-            true => self.sync_locked(&mut state),
-            false => Ok(()),
-        }
-    }
-
-    fn sync_locked(&self, state: &mut State) -> Result<()> {
-        sync_dir(self.context.env.fs.as_ref(), &self.dir)?;
-        state.is_durable = true;
-        Ok(())
+        sync_dir(self.context.env.fs.as_ref(), &self.dir)
     }
 
     fn save_locked(&self, state: &mut State) -> Result<()> {
@@ -334,7 +311,7 @@ impl RegionFiles {
         }
         // What is named must survive a power cut, and the path to it.
         let fs = self.context.env.fs.as_ref();
-        self.sync_locked(state)?;
+        sync_dir(fs, &self.dir)?;
         self.context.layout.make_durable(fs, &self.dir)?;
         match self.region.table().is_meta() {
             true => self.context.layout.note_catalog_manifest(fs)?,
@@ -358,7 +335,7 @@ impl RegionFiles {
         assert!(settled <= state.last_stamp, "only assigned stamps are settled");
         state.current.settled = settled;
         state.current.write(fs, &self.dir)?;
-        (state.is_saved, state.is_there, state.is_durable) = (true, true, false);
+        (state.is_saved, state.is_there) = (true, true);
         Ok(())
     }
 
