@@ -220,7 +220,7 @@ impl Region {
                 MutationKind::Increment | MutationKind::Append => {
                     self.apply_deltas(mutation, given.timestamp, &mut edit)?;
                     if mutation.returns_results() {
-                        let new = edit.range(first..edit.len());
+                        let new = edit.iter().skip(first);
                         new.for_each(|cell| results.push(&cell));
                     }
                 }

@@ -133,22 +133,13 @@ impl<'v> WalEdit<'v> {
     /// The cells in the order in which they were pushed.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = CellRef<'_>> + Clone {
-        self.range(0..self.len())
-    }
-
-    /// Some of the cells.
-    ///
-    /// # Panics
-    /// If there are not so many.
-    #[inline]
-    pub fn range(&self, range: Range<usize>) -> impl Iterator<Item = CellRef<'_>> + Clone {
-        self.cells[range].iter().map(|cell| self.resolve(cell))
+        self.cells.iter().map(|cell| self.resolve(cell))
     }
 
     /// The keys of some of the cells.
     ///
     /// # Panics
-    /// As [`WalEdit::range`].
+    /// If there are not so many.
     #[inline]
     pub fn keys(&self, range: Range<usize>) -> impl Iterator<Item = &[u8]> {
         self.cells[range].iter().map(|cell| &self.bytes[cell.start..cell.start + cell.key_length])
