@@ -115,7 +115,7 @@ mod tests {
         let part = found(200, |key| 40 + (mixed(key) % 20) as usize);
         let shares = supported(&part, &even());
         assert!(shares[41..59].iter().all(|share| (0.01..0.1).contains(share)), "{shares:?}");
-        // A few ranges and their neighbors may not be told apart.
+        // The sample cannot tell the outermost ranges from their neighbors.
         assert!(shares[36..64].iter().sum::<f64>() > 0.99, "{shares:?}");
         assert!(shares[40..60].iter().sum::<f64>() > 0.9, "{shares:?}");
         // One range only.

@@ -63,6 +63,11 @@ impl OwnDataArguments {
         self.keys.is_some() || self.table.is_some()
     }
 
+    /// Whether a place of tables is named, but no table of the data.
+    pub(super) fn has_store_only(&self) -> bool {
+        self.store.is_some() && self.table.is_none()
+    }
+
     /// Where tables are.
     pub(super) fn store<'a>(&'a self, cluster: Option<&'a str>) -> &'a str {
         self.store.as_deref().or(cluster).unwrap_or("./hblite-data")

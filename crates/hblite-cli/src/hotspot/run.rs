@@ -182,6 +182,9 @@ pub(crate) fn run(arguments: &RunArguments) -> ExitCode {
 }
 
 fn run_all(arguments: &RunArguments) -> Result<Vec<RunResult>, String> {
+    if arguments.own.has_store_only() && !arguments.given.may_be_of_table() {
+        return Err("--store is where the table of --table or --splits-from is".to_owned());
+    }
     if arguments.own.is_given() {
         return run_own(arguments);
     }

@@ -20,6 +20,11 @@ pub(super) struct SplitKeyArguments {
 }
 
 impl SplitKeyArguments {
+    /// Whether a table may have to be asked.
+    pub(super) fn may_be_of_table(&self) -> bool {
+        self.splits_from.is_some()
+    }
+
     /// The keys, if any were given. A table is in the store or the cluster of `store`.
     pub(super) fn keys(&self, store: &str) -> Result<Option<Vec<Vec<u8>>>, String> {
         let keys = match (&self.split_keys, &self.splits_from) {

@@ -1,10 +1,9 @@
 //! What is hot in a watched table, as a document for programs.
 
 use super::keys::{Watched, Written};
-use super::verdict::{Latest, hottest, hottest_in_windows};
+use super::verdict::{Latest, hottest};
 use super::{Reading, watched};
-use crate::findings::{HOT_SECONDS, HotReport, HotTable, Method, Motion, Observed};
-use crate::result::Metric;
+use crate::findings::{HOT_SECONDS, HotReport, HotTable};
 
 /// What is hot in a watched table.
 #[derive(Debug, Clone)]
@@ -36,22 +35,10 @@ pub fn hot(
     let minute = last_minute(readings);
     let result = watched(minute, table, 1)?;
     let latest = Latest::of_windows(minute, table, minute.len() - 1);
-    let has_keys = latest.regions.iter().all(|region| region.keys.is_some());
-    let motion = |metric| Motion::of(&hottest_in_windows(&result.counts, metric), has_keys);
-    let (rows, method) = match &latest.rows {
-        Some(rows) => (Some(rows), Method::Counted),
-        None => (written.map(|written| &written.rows), Method::Sampled),
-    };
-    let unknown = match rows {
+    let observed = latest.observed(&result.counts, written.map(|written| &written.rows));
+    let unknown = match observed.rows {
         None => hottest(&latest.regions, table, latest.times_ms),
         Some(_) => None,
-    };
-    let observed = Observed {
-        regions: latest.regions,
-        seconds: latest.seconds,
-        rows,
-        method,
-        motion: (motion(Metric::Writes), motion(Metric::Reads)),
     };
     let text = written.filter(|_| latest.rows.is_none()).map(|written| written.method.clone());
     Ok(HotWatched { hot: HotTable::new(table, &observed, text), unknown })

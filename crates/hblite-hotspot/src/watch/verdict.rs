@@ -34,19 +34,8 @@ pub struct Verdict {
 pub fn verdict(readings: &[Reading], result: &RunResult, written: Option<&RowCounts>) -> Verdict {
     let table = result.design.as_str();
     let latest = Latest::of(readings, table);
-    let has_keys = latest.regions.iter().all(|region| region.keys.is_some());
-    let motion = |metric| Motion::of(&hottest_in_windows(&result.counts, metric), has_keys);
-    let (rows, method) = match (&latest.rows, written) {
-        (Some(rows), _) => (Some(rows), Method::Counted),
-        (None, written) => (written, Method::Sampled),
-    };
-    let observed = Observed {
-        regions: latest.regions,
-        seconds: latest.seconds,
-        rows,
-        method,
-        motion: (motion(Metric::Writes), motion(Metric::Reads)),
-    };
+    let has_keys = latest.has_keys();
+    let observed = latest.observed(&result.counts, written);
     let (mut lines, is_uneven) = summary(result);
     let found = findings(&observed);
     for finding in &found {
@@ -94,6 +83,31 @@ pub(super) struct Latest {
 }
 
 impl Latest {
+    fn has_keys(&self) -> bool {
+        self.regions.iter().all(|region| region.keys.is_some())
+    }
+
+    /// What was observed, with rows from elsewhere if the readings have none. `counts` are those of
+    /// the windows in which the hottest region is followed.
+    pub(super) fn observed<'o>(
+        &'o self,
+        counts: &Counts,
+        elsewhere: Option<&'o RowCounts>,
+    ) -> Observed<'o> {
+        let motion = |metric| Motion::of(&hottest_in_windows(counts, metric), self.has_keys());
+        let (rows, method) = match &self.rows {
+            Some(rows) => (Some(rows), Method::Counted),
+            None => (elsewhere, Method::Sampled),
+        };
+        Observed {
+            regions: self.regions.clone(),
+            seconds: self.seconds,
+            rows,
+            method,
+            motion: (motion(Metric::Writes), motion(Metric::Reads)),
+        }
+    }
+
     fn of(readings: &[Reading], table: &str) -> Self {
         let windows: Vec<(u64, f64)> = readings
             .windows(2)
@@ -178,7 +192,7 @@ fn summary(result: &RunResult) -> (Vec<String>, bool) {
 }
 
 /// The hottest region of each window with load.
-pub(super) fn hottest_in_windows(counts: &Counts, metric: Metric) -> Vec<Hottest> {
+fn hottest_in_windows(counts: &Counts, metric: Metric) -> Vec<Hottest> {
     let windows = counts.windows.iter().filter_map(|window| {
         let loads = window.of(metric);
         let place = (0..loads.len()).max_by_key(|place| loads[*place])?;
