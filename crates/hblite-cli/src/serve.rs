@@ -147,7 +147,7 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     }
     .map_err(text)?;
     let recorder = arguments.record.as_ref().map(record).transpose().map_err(text)?;
-    let options = settings.server.with_recorder(recorder.clone());
+    let options = settings.server().clone().with_recorder(recorder.clone());
     let options = options.with_stop_handler(StopHandler::new(ending.trigger()));
     let server = Server::start(&connection, options).map_err(text)?;
     let options = GatewayOptions {

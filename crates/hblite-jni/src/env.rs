@@ -64,6 +64,16 @@ impl Env<'_> {
         Some(bytes)
     }
 
+    /// The text in an array in UTF-8; `None` for null.
+    pub(crate) fn text(&self, array: jbyteArray) -> Result<Option<String>, Thrown> {
+        let text = self.bytes(array).map(String::from_utf8).transpose();
+        text.map_err(|error| {
+            let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+            let message = format!("{text} is not Unicode");
+            Thrown { class: "java/io/IOException", message }
+        })
+    }
+
     /// A new array; null, with an exception pending, if there is no memory for it.
     pub(crate) fn new_bytes(&self, bytes: &[u8]) -> jbyteArray {
         let length = jsize::try_from(bytes.len()).unwrap_or(jsize::MAX);

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use hblite::{Connection, Error, Options, Result};
-use hblite_server::{Channel, InProcess, ServerOptions};
+use hblite_server::{Channel, InProcess, ServerOptions, SiteSettings};
 use parking_lot::RwLock;
 
 static HANDLES: LazyLock<Handles> = LazyLock::new(Handles::default);
@@ -25,6 +25,8 @@ struct Handles {
 struct Store {
     server: InProcess,
     connection: Connection,
+    /// The store of which it is a fork, which closes it.
+    parent: Option<i64>,
 }
 
 fn next() -> i64 {
@@ -36,29 +38,67 @@ fn store(number: i64) -> Result<Arc<Store>> {
     store.ok_or_else(|| Error::illegal_argument("the embedded store is closed"))
 }
 
-/// Opens the store in a directory, or an empty one in memory.
-pub(crate) fn open(dir: Option<&Path>) -> Result<i64> {
+/// Opens the store in a directory, or an empty one in memory. `settings` are lines with
+/// `name=value`, by the names in `hbase-site.xml`.
+pub(crate) fn open(dir: Option<&Path>, region_servers: usize, settings: &str) -> Result<i64> {
     // Reading the lost part of a mapped file that was truncated would kill the JVM.
-    let options = Options::new().with_files_mapped(false);
+    let store = Options::new().with_files_mapped(false);
+    let server = ServerOptions::default().with_region_servers(region_servers);
+    let mut site = SiteSettings::of_cluster(store, server);
+    for setting in settings.lines() {
+        let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+        if !site.apply(name, value)? {
+            let known: Vec<&str> = SiteSettings::names().collect();
+            let known = known.join(", ");
+            let message = format!("{name} is not a setting of hblite; these are: {known}");
+            return Err(Error::illegal_argument(message));
+        }
+    }
     let connection = match dir {
-        Some(dir) => options.open(dir)?,
-        None => options.open_in_memory()?,
+        Some(dir) => site.store().open(dir)?,
+        None => site.store().open_in_memory()?,
     };
-    let server = InProcess::start(&connection, ServerOptions::default())?;
-    let number = next();
-    HANDLES.stores.write().insert(number, Arc::new(Store { server, connection }));
-    Ok(number)
+    let server = InProcess::start(&connection, site.server().clone())?;
+    Ok(keep(Store { server, connection, parent: None }))
 }
 
-/// Closes a store and its channels. Calls in progress fail. Does nothing for one that is closed.
+fn keep(store: Store) -> i64 {
+    let number = next();
+    HANDLES.stores.write().insert(number, Arc::new(store));
+    number
+}
+
+/// A copy-on-write view of a checkpoint of a store, which is closed with the store.
+pub(crate) fn fork(parent: i64, checkpoint: &str) -> Result<i64> {
+    let (connection, server) = store(parent)?.server.fork(checkpoint)?;
+    let fork = keep(Store { server, connection, parent: Some(parent) });
+    if store(parent).is_err() {
+        close(fork)?;
+    }
+    Ok(fork)
+}
+
+/// Closes a store, its forks and its channels. Calls in progress fail. Does nothing for one that is
+/// closed.
 pub(crate) fn close(number: i64) -> Result<()> {
     let Some(store) = HANDLES.stores.write().remove(&number) else { return Ok(()) };
+    let is_fork = |store: &Store| store.parent == Some(number);
+    let stores = HANDLES.stores.read();
+    let forks = stores.iter().filter(|(_, store)| is_fork(store)).map(|(fork, _)| *fork);
+    let forks: Vec<i64> = forks.collect();
+    drop(stores);
+    forks.into_iter().try_for_each(close)?;
     let mut channels = HANDLES.channels.write();
     let closed: Vec<_> = channels.extract_if(|_, (store, _)| *store == number).collect();
     drop(channels);
     store.server.close();
     drop(closed);
     store.connection.clone().close()
+}
+
+/// Answers a request to the admin endpoint of a store.
+pub(crate) fn admin(number: i64, method: &str, path: &str, body: &str) -> Result<String> {
+    store(number)?.server.admin(method, path, body)
 }
 
 /// `host:port` of the master.

@@ -41,6 +41,7 @@ fn thrown(error: Error) -> Thrown {
 }
 
 /// Opens the store in a directory, whose path is in UTF-8, or for null an empty one in memory.
+/// `settings` are lines with `name=value` in UTF-8.
 ///
 /// # Safety
 /// The JVM calls it, as it does all functions here.
@@ -49,16 +50,60 @@ pub unsafe extern "system" fn Java_hblite_embedded_Native_open(
     env: *mut JNIEnv,
     _: jclass,
     dir: jbyteArray,
+    region_servers: jint,
+    settings: jbyteArray,
 ) -> jlong {
     let open = |env: &mut Env<'_>| {
-        let path = env.bytes(dir).map(String::from_utf8).transpose().map_err(|_| Thrown {
-            class: "java/io/IOException",
-            message: "the path of the directory is not Unicode".to_owned(),
-        })?;
-        handles::open(path.map(PathBuf::from).as_deref()).map_err(thrown)
+        let path = env.text(dir)?.map(PathBuf::from);
+        let settings = env.text(settings)?.unwrap_or_default();
+        let region_servers = usize::try_from(region_servers).unwrap_or(0);
+        handles::open(path.as_deref(), region_servers, &settings).map_err(thrown)
     };
     // SAFETY: `env` is what the JVM passed to this method.
     unsafe { run(env, 0, open) }
+}
+
+/// Opens a copy-on-write view of a checkpoint of a store.
+///
+/// # Safety
+/// As [`Java_hblite_embedded_Native_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_hblite_embedded_Native_fork(
+    env: *mut JNIEnv,
+    _: jclass,
+    store: jlong,
+    checkpoint: jbyteArray,
+) -> jlong {
+    let fork = |env: &mut Env<'_>| {
+        let checkpoint = env.text(checkpoint)?.unwrap_or_default();
+        handles::fork(store, &checkpoint).map_err(thrown)
+    };
+    // SAFETY: `env` is what the JVM passed to this method.
+    unsafe { run(env, 0, fork) }
+}
+
+/// Answers a request to the admin endpoint of a store; method, path, body and answer are in UTF-8.
+///
+/// # Safety
+/// As [`Java_hblite_embedded_Native_open`].
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_hblite_embedded_Native_admin(
+    env: *mut JNIEnv,
+    _: jclass,
+    store: jlong,
+    method: jbyteArray,
+    path: jbyteArray,
+    body: jbyteArray,
+) -> jbyteArray {
+    let admin = |env: &mut Env<'_>| {
+        let method = env.text(method)?.unwrap_or_default();
+        let (path, body) = (env.text(path)?, env.text(body)?);
+        let (path, body) = (path.unwrap_or_default(), body.unwrap_or_default());
+        let answer = handles::admin(store, &method, &path, &body).map_err(thrown)?;
+        Ok(env.new_bytes(answer.as_bytes()))
+    };
+    // SAFETY: `env` is what the JVM passed to this method.
+    unsafe { run(env, std::ptr::null_mut(), admin) }
 }
 
 /// Closes a store.

@@ -1,22 +1,24 @@
 //! A server without ports: the cluster over one store, for clients in this process.
 
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, mpsc};
 
 use hblite::Connection;
 use hblite_engine::Timeline;
 use hblite_model::{Error, Result};
 use hblite_wire::frame::decode_connection_header;
 use parking_lot::Mutex;
-use tokio::runtime::Runtime;
+use tokio::runtime::{Handle, Runtime};
 use tokio::sync::watch;
 
 use crate::cluster::{Cluster, CurrentCluster, Role};
 use crate::fault_control::Faults;
+use crate::http::{self, Admin};
 use crate::options::ServerOptions;
 use crate::rpc::{Channel, Dispatcher};
 use crate::server::{check, runtime_of, shut_down, tidy};
+use crate::state_control::{KeptServer, StateControl};
 
 /// The ports in the names of servers: HBase's defaults.
 const MASTER_PORT: u16 = 16000;
@@ -50,6 +52,7 @@ pub struct InProcess {
     dispatcher: Arc<Dispatcher>,
     cluster: CurrentCluster,
     faults: Faults,
+    state: StateControl,
     host: String,
     closed: watch::Sender<bool>,
 }
@@ -80,9 +83,10 @@ impl InProcess {
         let cluster = CurrentCluster::new(timeline, cluster);
         let dispatcher = Arc::new(Dispatcher::new(cluster.clone()));
         let faults = Faults::new(cluster.clone(), runtime.handle().clone(), Vec::new());
+        let state = StateControl::new(cluster.clone(), connection, refuse_fork);
         runtime.spawn(tidy(cluster.clone(), log));
         let (runtime, closed) = (Mutex::new(Some(runtime)), watch::Sender::new(false));
-        Ok(Self { runtime, dispatcher, cluster, faults, host, closed })
+        Ok(Self { runtime, dispatcher, cluster, faults, state, host, closed })
     }
 
     /// The host in the names of its servers.
@@ -98,6 +102,59 @@ impl InProcess {
     /// Its faults on demand.
     pub fn faults(&self) -> &Faults {
         &self.faults
+    }
+
+    /// Its checkpoints and its clock.
+    pub fn state(&self) -> &StateControl {
+        &self.state
+    }
+
+    /// Starts an independent server on a copy-on-write view of a checkpoint, which is returned with
+    /// it. Close both.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no checkpoint of this name, and as [`InProcess::start`].
+    pub fn fork(&self, checkpoint: &str) -> Result<(Connection, Self)> {
+        let (store, options) = self.state.fork_store(checkpoint)?;
+        let server = Self::start(&store, options)?;
+        Ok((store, server))
+    }
+
+    /// Answers a request as the admin endpoint of a [`crate::Server`] does: state, faults,
+    /// checkpoints and the clock. `body` is JSON, or empty. Returns the body of the answer.
+    ///
+    /// ```
+    /// use hblite_server::{InProcess, ServerOptions};
+    /// let store = hblite::open_in_memory()?;
+    /// let server = InProcess::start(&store, ServerOptions::default())?;
+    /// server.admin("POST", "/checkpoints", r#"{"name":"empty"}"#)?;
+    /// assert_eq!(server.admin("GET", "/checkpoints", "")?, r#"{"checkpoints":["empty"]}"#);
+    /// # Ok::<(), hblite::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `IllegalArgument` for a request that is refused, with the reason, or if the server is
+    /// closed; `Io` if the store failed.
+    pub fn admin(&self, method: &str, path: &str, body: &str) -> Result<String> {
+        let admin = Admin {
+            cluster: self.cluster.clone(),
+            dispatcher: Arc::clone(&self.dispatcher),
+            faults: self.faults.clone(),
+            state: self.state.clone(),
+            pages: Arc::default(),
+            gateways: Default::default(),
+        };
+        let request = http::request(method, path, body)?;
+        let (sender, answer) = mpsc::sync_channel(1);
+        self.handle()?.spawn(async move {
+            // A caller that is gone needs no answer.
+            let _ = sender.send(http::answer(admin, request).await);
+        });
+        answer.recv().map_err(|_| closed())?
+    }
+
+    fn handle(&self) -> Result<Handle> {
+        self.runtime.lock().as_ref().map(|runtime| runtime.handle().clone()).ok_or_else(closed)
     }
 
     /// The number of open scanners.
@@ -121,9 +178,7 @@ impl InProcess {
             Error::illegal_argument(format!("no server of this store has the port {port}"))
         })?;
         let header = decode_connection_header(header)?;
-        let runtime = self.runtime.lock().as_ref().map(|runtime| runtime.handle().clone());
-        let runtime = runtime.ok_or_else(|| Error::illegal_argument("the server is closed"))?;
-        let closed = self.closed.subscribe();
+        let (runtime, closed) = (self.handle()?, self.closed.subscribe());
         Channel::open(&self.dispatcher, runtime, closed, role, header)
             .map_err(Error::illegal_argument)
     }
@@ -147,6 +202,14 @@ impl InProcess {
         let index = usize::from(port.checked_sub(REGION_SERVER_PORT)?);
         (index < self.cluster.shared().region_servers.len()).then_some(Role::RegionServer(index))
     }
+}
+
+fn closed() -> Error {
+    Error::illegal_argument("the server is closed")
+}
+
+fn refuse_fork(_: &Connection, _: ServerOptions) -> Result<KeptServer> {
+    Err(Error::illegal_argument("this server has no ports: its forks are `InProcess::fork`'s"))
 }
 
 impl Drop for InProcess {

@@ -12,6 +12,7 @@
 //! - `heap` returns free memory to the system
 //! - `place` is a connection's permit
 //! - `recorder` writes calls to a file
+//! - `site_settings` knows HBase's names of the options
 //! - `statistics` counts calls and keeps the last slow ones
 //! - `view` is the state that pages display
 //! - [`zookeeper`] answers the first requests of clients
@@ -34,6 +35,7 @@ mod recorder;
 mod role;
 mod rpc;
 mod server;
+mod site_settings;
 mod state_control;
 mod statistics;
 mod stop_handler;
@@ -50,6 +52,7 @@ pub use ports::ServerPorts;
 pub use recorder::{RecordedCalls, Recorder};
 pub use rpc::{CallAnswer, CallFailure, Channel};
 pub use server::Server;
+pub use site_settings::SiteSettings;
 pub use state_control::{ForkStatus, StateControl};
 pub use statistics::{MethodCalls, SlowCall};
 pub use stop_handler::StopHandler;

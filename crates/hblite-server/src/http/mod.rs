@@ -35,6 +35,10 @@ mod status;
 
 use std::sync::Arc;
 
+use hblite_model::{Error, Exception, Result};
+use hyper::body::Bytes;
+use hyper::header::{CONTENT_TYPE, HOST};
+use serde_json::Value;
 use tokio::net::TcpListener;
 
 use crate::cluster::CurrentCluster;
@@ -42,7 +46,8 @@ use crate::fault_control::Faults;
 use crate::rpc::Dispatcher;
 use crate::state_control::StateControl;
 pub(crate) use gateways::Gateways;
-use listener::Terms;
+use listener::{Answers, Terms};
+use message::Request;
 pub use page_server::PageServer;
 pub(crate) use pages::Attached;
 pub use pages::{PAGE_SIZE_MAX_BYTES, Pages};
@@ -76,6 +81,44 @@ fn terms(admin: &Admin) -> Terms {
         memory_share_bytes: limits.memory_max_bytes / 8,
         answer_bytes: Arc::new(answer_bytes),
     }
+}
+
+/// A request of this process; `body` is JSON, or empty.
+///
+/// # Errors
+/// `IllegalArgument` if the method or path is none of HTTP's.
+pub(crate) fn request(method: &str, path: &str, body: &str) -> Result<Request> {
+    let invalid = |error| Error::illegal_argument(format!("{method} {path}: {error}"));
+    hyper::Request::builder()
+        .method(method)
+        .uri(path)
+        .header(HOST, "localhost")
+        .header(CONTENT_TYPE, "application/json")
+        .body(Bytes::copy_from_slice(body.as_bytes()))
+        .map_err(invalid)
+}
+
+/// The body of the answer to a request.
+///
+/// # Errors
+/// `IllegalArgument`, or `Io` if the server is at fault, with the reason that the answer has.
+pub(crate) async fn answer(admin: Admin, request: Request) -> Result<String> {
+    let asked = format!("{} {}", request.method(), request.uri());
+    let response = Arc::new(admin).answer(request).await;
+    let status = response.status();
+    let body = String::from_utf8_lossy(response.body()).into_owned();
+    if status.is_success() {
+        return Ok(body);
+    }
+    let reason = serde_json::from_str(&body).ok().and_then(|answer: Value| {
+        answer.get("error").and_then(Value::as_str).map(str::to_owned)
+    });
+    let message = format!("{asked}: {}", reason.as_deref().unwrap_or(status.as_str()));
+    let exception = match status.is_server_error() {
+        true => Exception::Io,
+        false => Exception::IllegalArgument,
+    };
+    Err(Error::new(exception, message))
 }
 
 /// Serves until the task is dropped.

@@ -28,7 +28,20 @@ final class Native {
 
   private Native() {}
 
-  static native long open(byte[] directory) throws IOException;
+  /**
+   * Opens a store.
+   *
+   * @param directory its path in UTF-8, or null for an empty store in memory
+   * @param settings lines with {@code name=value} in UTF-8
+   */
+  static native long open(byte[] directory, int regionServers, byte[] settings) throws IOException;
+
+  /** Opens the state of a checkpoint as a store of its own. */
+  static native long fork(long store, byte[] checkpoint) throws IOException;
+
+  /** Sends a request to the admin endpoint; all texts are in UTF-8. */
+  static native byte[] admin(long store, byte[] method, byte[] path, byte[] body)
+      throws IOException;
 
   static native void close(long store) throws IOException;
 

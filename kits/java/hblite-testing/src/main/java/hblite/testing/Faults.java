@@ -2,10 +2,10 @@ package hblite.testing;
 
 /** Faults on demand; docs/faults.md describes them. */
 public final class Faults {
-  private final Endpoint endpoint;
+  private final Host host;
 
-  Faults(Endpoint endpoint) {
-    this.endpoint = endpoint;
+  Faults(Host host) {
+    this.host = host;
   }
 
   /**
@@ -15,21 +15,21 @@ public final class Faults {
    * @return the number to clear it with
    */
   public long set(String json) {
-    return Endpoint.number(endpoint.send("POST", "/faults", json), "id");
+    return Json.number(host.send("POST", "/faults", json), "id");
   }
 
   /** The active faults as JSON, with how often each was injected. */
   public String list() {
-    return endpoint.send("GET", "/faults", null);
+    return host.send("GET", "/faults", null);
   }
 
   /** Clears one fault. */
   public void clear(long id) {
-    endpoint.send("DELETE", "/faults/" + id, null);
+    host.send("DELETE", "/faults/" + id, null);
   }
 
   /** Clears all faults. */
   public void clear() {
-    endpoint.send("DELETE", "/faults", null);
+    host.send("DELETE", "/faults", null);
   }
 }

@@ -12,7 +12,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 
 /**
- * A server in place of an HBase cluster, in memory and on free ports.
+ * A server in place of an HBase cluster, in memory: on free ports, or in this process.
  *
  * <pre>{@code
  * try (HBliteServer server = HBliteServer.start();
@@ -23,20 +23,14 @@ import org.apache.hadoop.hbase.HBaseConfiguration;
  * threads.
  */
 public final class HBliteServer implements AutoCloseable {
-  private final String ports;
-  private final Endpoint endpoint;
-  private final Runnable stop;
-  private final ServerProcess process;
+  private final Host host;
   private final Faults faults;
   private final ServerClock clock;
 
-  private HBliteServer(ServerProcess process, String ports, Runnable stop) {
-    this.process = process;
-    this.ports = ports;
-    this.stop = stop;
-    endpoint = new Endpoint(port("http_port"));
-    faults = new Faults(endpoint);
-    clock = new ServerClock(endpoint);
+  private HBliteServer(Host host) {
+    this.host = host;
+    faults = new Faults(host);
+    clock = new ServerClock(host);
   }
 
   /** Starts an empty server, and returns when it is ready. */
@@ -55,6 +49,7 @@ public final class HBliteServer implements AutoCloseable {
     private final List<String> arguments = new ArrayList<>();
     private Path binary;
     private int regionServers = 1;
+    private boolean isInProcess;
 
     private Builder() {}
 
@@ -76,6 +71,16 @@ public final class HBliteServer implements AutoCloseable {
       return this;
     }
 
+    /**
+     * Runs it in this process, without ports, with the artifact {@code hblite-embedded}. So does
+     * the environment variable {@code HBLITE_IN_PROCESS=1}, for servers without {@link #binary} and
+     * {@link #arguments}.
+     */
+    public Builder inProcess() {
+      isInProcess = true;
+      return this;
+    }
+
     /** Further options of {@code hblite serve}. */
     public Builder arguments(String... more) {
       arguments.addAll(List.of(more));
@@ -84,6 +89,13 @@ public final class HBliteServer implements AutoCloseable {
 
     /** Starts it, and returns when it is ready. */
     public HBliteServer start() {
+      boolean isProcess = binary != null || !arguments.isEmpty();
+      if (isInProcess && isProcess) {
+        throw new HBliteException("a server in this process has no binary and no arguments");
+      }
+      if (isInProcess || !isProcess && "1".equals(System.getenv("HBLITE_IN_PROCESS"))) {
+        return new HBliteServer(EmbeddedHost.start(regionServers, settings));
+      }
       List<String> command = new ArrayList<>();
       command.add(Binary.find(binary).toString());
       command.addAll(List.of("serve", "--memory", "--zookeeper-port", "0", "--rpc-port", "0"));
@@ -91,28 +103,23 @@ public final class HBliteServer implements AutoCloseable {
       command.addAll(List.of("--exit-with-parent", "--log", "errors"));
       settings.forEach((name, value) -> command.addAll(List.of("-D", name + "=" + value)));
       command.addAll(arguments);
-      ServerProcess process = new ServerProcess(command);
-      return new HBliteServer(process, process.readyLine(), process::stop);
+      return new HBliteServer(ProcessHost.start(command));
     }
-  }
-
-  private int port(String name) {
-    return (int) Endpoint.number(ports, name);
   }
 
   /** The port for clients that find the cluster by ZooKeeper. */
   public int zooKeeperPort() {
-    return port("zookeeper_port");
+    return host.port("zookeeper_port");
   }
 
   /** The master's port, for clients that connect without ZooKeeper. */
   public int rpcPort() {
-    return port("rpc_port");
+    return host.port("rpc_port");
   }
 
   /** The port of the admin endpoint. */
   public int httpPort() {
-    return port("http_port");
+    return host.port("http_port");
   }
 
   /** The port of Thrift 1. */
@@ -131,7 +138,7 @@ public final class HBliteServer implements AutoCloseable {
   }
 
   private int gatewayPort(String name) {
-    int port = port(name + "_port");
+    int port = host.port(name + "_port");
     if (port < 0) {
       throw new HBliteException(
           "this server has no port for " + name + ": start it with --" + name + "-port 0");
@@ -141,7 +148,7 @@ public final class HBliteServer implements AutoCloseable {
 
   /** The console's address for a browser, with the token that lets it make changes. */
   public URI consoleUrl() {
-    String url = Endpoint.string(ports, "console_url");
+    String url = host.named("console_url");
     if (url == null) {
       throw new HBliteException("this server has no console: forks and --no-http have none");
     }
@@ -155,19 +162,12 @@ public final class HBliteServer implements AutoCloseable {
 
   /** The address of the admin endpoint. */
   public URI url() {
-    return endpoint.url();
+    return URI.create("http://127.0.0.1:" + httpPort());
   }
 
-  /**
-   * The settings that a client needs in its {@code hbase-site.xml}. By default, HBase 3.0 uses the
-   * master, and earlier releases use ZooKeeper.
-   */
+  /** The settings that a client needs in its {@code hbase-site.xml}. */
   public Map<String, String> settings() {
-    return Map.of(
-        "hbase.zookeeper.quorum", "127.0.0.1",
-        "hbase.zookeeper.property.clientPort", Integer.toString(zooKeeperPort()),
-        "hbase.masters", "127.0.0.1:" + rpcPort(),
-        "hbase.client.bootstrap.servers", "127.0.0.1:" + rpcPort());
+    return host.settings();
   }
 
   /** Settings with which HBase's client connects to this server. */
@@ -189,7 +189,7 @@ public final class HBliteServer implements AutoCloseable {
 
   /** Stores the present state of all tables under a name, and replaces an earlier one. */
   public void checkpoint(String name) {
-    endpoint.send("POST", "/checkpoints", "{\"name\":" + Endpoint.quoted(name) + "}");
+    host.send("POST", "/checkpoints", "{\"name\":" + Json.quoted(name) + "}");
   }
 
   /**
@@ -197,7 +197,7 @@ public final class HBliteServer implements AutoCloseable {
    * error.
    */
   public void rewind(String checkpoint) {
-    endpoint.send("POST", "/checkpoints/" + encoded(checkpoint) + "/rewind", "{}");
+    host.send("POST", "/checkpoints/" + encoded(checkpoint) + "/rewind", "{}");
   }
 
   /** Rewinds, clears all faults, and sets the clock to the real time if it was changed. */
@@ -211,45 +211,41 @@ public final class HBliteServer implements AutoCloseable {
 
   /** Forgets a checkpoint. */
   public void deleteCheckpoint(String name) {
-    endpoint.send("DELETE", "/checkpoints/" + encoded(name), null);
+    host.send("DELETE", "/checkpoints/" + encoded(name), null);
   }
 
   /**
-   * Starts an independent server, with its own ports, in the state of a checkpoint. It ends with
-   * its {@link #close}, and with this server.
+   * Starts an independent server, with its own ports if it has any, in the state of a checkpoint.
+   * It ends with its {@link #close}, and with this server.
    */
   public HBliteServer fork(String checkpoint) {
-    String body = "{\"checkpoint\":" + Endpoint.quoted(checkpoint) + "}";
-    String fork = endpoint.send("POST", "/forks", body);
-    long id = Endpoint.number(fork, "id");
-    Runnable close = () -> endpoint.send("DELETE", "/forks/" + id, null);
-    return new HBliteServer(process, fork, close);
+    return new HBliteServer(host.fork(checkpoint));
   }
 
   /** Crashes a region server, by number from 0, whose regions move to the others at once. */
   public void crash(int server) {
-    endpoint.send("POST", "/servers/" + server + "/crash", "{\"reassign_after_ms\":0}");
+    host.send("POST", "/servers/" + server + "/crash", "{\"reassign_after_ms\":0}");
   }
 
   /** Brings a crashed region server back on its port. */
   public void restart(int server) {
-    endpoint.send("POST", "/servers/" + server + "/restart", "{}");
+    host.send("POST", "/servers/" + server + "/restart", "{}");
   }
 
   /** Servers, regions, connections and scanners, as JSON. */
   public String status() {
-    return endpoint.send("GET", "/status", null);
+    return host.send("GET", "/status", null);
   }
 
-  /** The log of the server's process: calls that were answered with an exception. */
+  /** The log of the server's own process: calls that were answered with an exception. */
   public String log() {
-    return process.log();
+    return host.log();
   }
 
   /** Ends the server. */
   @Override
   public void close() {
-    stop.run();
+    host.stop();
   }
 
   private static String encoded(String name) {

@@ -10,11 +10,11 @@ import java.time.Instant;
  * and advanced.
  */
 public final class ServerClock {
-  private final Endpoint endpoint;
+  private final Host host;
   private volatile boolean isChanged;
 
-  ServerClock(Endpoint endpoint) {
-    this.endpoint = endpoint;
+  ServerClock(Host host) {
+    this.host = host;
   }
 
   /** Whether it may differ from the real time. */
@@ -24,8 +24,8 @@ public final class ServerClock {
 
   /** What time it is for the server. */
   public Instant now() {
-    String clock = endpoint.send("GET", "/clock", null);
-    return Instant.ofEpochMilli(Endpoint.number(clock, "now_ms"));
+    String clock = host.send("GET", "/clock", null);
+    return Instant.ofEpochMilli(Json.number(clock, "now_ms"));
   }
 
   /** Stops it at its present time; from then on it moves only on request. */
@@ -56,6 +56,6 @@ public final class ServerClock {
 
   private void post(String member) {
     isChanged = true;
-    endpoint.send("POST", "/clock", "{" + member + "}");
+    host.send("POST", "/clock", "{" + member + "}");
   }
 }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import hblite.testing.HBliteServer;
 import java.io.IOException;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.hbase.client.Connection;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @ExtendWith(HBlite.class)
 @Execution(ExecutionMode.CONCURRENT)
 class ParallelTest {
-  private static final Set<Integer> PORTS = ConcurrentHashMap.newKeySet();
+  private static final Set<Map<String, String>> PLACES = ConcurrentHashMap.newKeySet();
 
   @BeforeAll
   static void createTable(Connection connection) throws IOException {
@@ -28,7 +29,7 @@ class ParallelTest {
 
   @RepeatedTest(8)
   void aTestSeesOnlyItsOwnWrites(HBliteServer server, Connection connection) throws IOException {
-    assertTrue(PORTS.add(server.zooKeeperPort()), "a port of its own");
+    assertTrue(PLACES.add(server.settings()), "a server of its own");
     for (int count = 0; count < 10; count++) {
       assertEquals(Integer.toString(count), Users.get(connection, "count"));
       Users.put(connection, "count", Integer.toString(count + 1));

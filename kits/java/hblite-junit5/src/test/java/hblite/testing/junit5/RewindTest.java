@@ -39,7 +39,8 @@ class RewindTest {
   @Test
   void aTableThatTheLastTestDroppedIsBack(Configuration configuration, Connection connection)
       throws IOException {
-    assertEquals("127.0.0.1", configuration.get("hbase.zookeeper.quorum"));
+    String master = HBASE.server().settings().get("hbase.masters");
+    assertEquals(master, configuration.get("hbase.masters"));
     Users.drop(connection);
     assertFalse(connection.getAdmin().tableExists(Users.NAME));
   }
