@@ -1,7 +1,6 @@
 package hblite.conformance.tests;
 
 import java.io.IOException;
-import java.util.List;
 import java.util.UUID;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -20,12 +19,11 @@ import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.HBaseAdmin;
 import org.apache.hadoop.hbase.coprocessor.CoprocessorHost;
 import org.apache.hadoop.hbase.regionserver.HRegionServer;
+import org.apache.hadoop.hbase.zookeeper.MiniZooKeeperCluster;
 import org.apache.hadoop.hbase.zookeeper.ZKConfig;
 
 /** Starts and stops the cluster of a test, and connects to it. */
 public abstract class ClusterUtility extends HBaseZKTestingUtility {
-  private static final List<String> GATEWAYS = List.of("thrift", "thrift2", "rest");
-
   private Cluster cluster;
   private MiniHBaseCluster miniCluster;
   private Connection connection;
@@ -48,15 +46,12 @@ public abstract class ClusterUtility extends HBaseZKTestingUtility {
       throw new IllegalStateException("a cluster is already running");
     }
     cluster = Cluster.start(regionServers, conf);
-    conf.set(HConstants.ZOOKEEPER_QUORUM, "127.0.0.1");
-    conf.setInt(HConstants.ZOOKEEPER_CLIENT_PORT, cluster.zooKeeperPort());
-    conf.set(HConstants.MASTER_ADDRS_KEY, masterAddress());
+    cluster.configure(conf);
     conf.set(HConstants.HBASE_DIR, cluster.store().toUri().toString());
-    conf.setInt(Endpoint.PORT, cluster.endpointPort());
-    for (String gateway : GATEWAYS) {
-      conf.setInt("hblite.tests." + gateway + ".port", cluster.gatewayPort(gateway));
+    MiniZooKeeperCluster zooKeeper = cluster.zooKeeper(conf);
+    if (zooKeeper != null) {
+      setZkCluster(zooKeeper);
     }
-    setZkCluster(new RunningZooKeeper(conf, cluster.zooKeeperPort()));
     startMasterCoprocessors();
     miniCluster = new MiniHBaseCluster(conf);
     return miniCluster;
@@ -72,18 +67,6 @@ public abstract class ClusterUtility extends HBaseZKTestingUtility {
         // It needs a master.
         continue;
       }
-    }
-  }
-
-  /** Tests choose among the registries, some of which need the master's address. */
-  private String masterAddress() throws IOException {
-    Configuration byZooKeeper = new Configuration(conf);
-    byZooKeeper.set(
-        HConstants.CLIENT_CONNECTION_REGISTRY_IMPL_CONF_KEY,
-        HConstants.ZK_CONNECTION_REGISTRY_CLASS);
-    try (Connection any = ConnectionFactory.createConnection(byZooKeeper);
-        Admin anyAdmin = any.getAdmin()) {
-      return anyAdmin.getMaster().getAddress().toString();
     }
   }
 

@@ -1,5 +1,6 @@
 package hblite.conformance.tests;
 
+import hblite.embedded.EmbeddedHBlite;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -19,31 +20,40 @@ final class Endpoint {
   /** The setting with its port. */
   static final String PORT = "hblite.tests.endpoint.port";
 
-  private final HttpClient client = HttpClient.newHttpClient();
-  private final String address;
+  private final Sender sender;
 
-  private Endpoint(int port) {
-    this.address = "http://127.0.0.1:" + port;
+  private interface Sender {
+    /** The answer to a request, which is a POST if it has a body. */
+    String send(String path, String body) throws IOException;
+  }
+
+  private Endpoint(Sender sender) {
+    this.sender = sender;
   }
 
   /** The endpoint of the cluster with these settings; skips the test if it has none. */
   static Endpoint of(Configuration configuration) {
+    EmbeddedHBlite embedded = EmbeddedCluster.of(configuration);
+    if (embedded != null) {
+      return new Endpoint((path, body) -> embedded.admin(body == null ? "GET" : "POST", path, body));
+    }
     int port = configuration.getInt(PORT, 0);
     if (port == 0) {
       throw OtherProcess.has("the process");
     }
-    return new Endpoint(port);
+    HttpClient client = HttpClient.newHttpClient();
+    return new Endpoint((path, body) -> send(client, "http://127.0.0.1:" + port + path, body));
   }
 
-  private String send(String path, String body) throws IOException {
-    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(address + path));
+  private static String send(HttpClient client, String url, String body) throws IOException {
+    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url));
     if (body != null) {
       request.header("Content-Type", "application/json").POST(BodyPublishers.ofString(body));
     }
     try {
       HttpResponse<String> answer = client.send(request.build(), BodyHandlers.ofString());
       if (answer.statusCode() != 200) {
-        throw new IOException(path + ": " + answer.body());
+        throw new IOException(url + ": " + answer.body());
       }
       return answer.body();
     } catch (InterruptedException e) {
@@ -53,7 +63,7 @@ final class Endpoint {
   }
 
   private JsonObject status() throws IOException {
-    return JsonParser.parseString(send("/status", null)).getAsJsonObject();
+    return JsonParser.parseString(sender.send("/status", null)).getAsJsonObject();
   }
 
   private Iterable<JsonElement> servers() throws IOException {
@@ -67,7 +77,7 @@ final class Endpoint {
 
   /** Keeps clients of a gateway from changing anything, or lets them. */
   void setReadOnly(String gateway, boolean isReadOnly) throws IOException {
-    send("/gateways/" + gateway, "{\"read_only\":" + isReadOnly + "}");
+    sender.send("/gateways/" + gateway, "{\"read_only\":" + isReadOnly + "}");
   }
 
   /** Kills the region server at this port; the others get its regions at once. */
@@ -76,7 +86,7 @@ final class Endpoint {
       JsonObject server = each.getAsJsonObject();
       if (server.get("port").getAsInt() == port) {
         int number = server.get("server").getAsInt();
-        send("/servers/" + number + "/crash", "{\"reassign_after_ms\":0}");
+        sender.send("/servers/" + number + "/crash", "{\"reassign_after_ms\":0}");
       }
     }
   }
@@ -87,7 +97,7 @@ final class Endpoint {
       JsonObject server = each.getAsJsonObject();
       int port = server.get("port").getAsInt();
       if (!server.get("is_alive").getAsBoolean() && isWanted.test(port)) {
-        send("/servers/" + server.get("server").getAsInt() + "/restart", "{}");
+        sender.send("/servers/" + server.get("server").getAsInt() + "/restart", "{}");
         return OptionalInt.of(port);
       }
     }
