@@ -110,9 +110,9 @@ pub(crate) async fn answer(admin: Admin, request: Request) -> Result<String> {
     if status.is_success() {
         return Ok(body);
     }
-    let reason = serde_json::from_str(&body).ok().and_then(|answer: Value| {
-        answer.get("error").and_then(Value::as_str).map(str::to_owned)
-    });
+    let reason = serde_json::from_str(&body)
+        .ok()
+        .and_then(|answer: Value| answer.get("error").and_then(Value::as_str).map(str::to_owned));
     let message = format!("{asked}: {}", reason.as_deref().unwrap_or(status.as_str()));
     let exception = match status.is_server_error() {
         true => Exception::Io,
