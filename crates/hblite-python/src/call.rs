@@ -81,7 +81,8 @@ pub(crate) fn wait<T: Send>(
     }
 }
 
-fn text_of(panic: &(dyn Any + Send)) -> String {
+/// What a panic said.
+pub(crate) fn text_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     format!("hblite failed: {}", text.unwrap_or_default())

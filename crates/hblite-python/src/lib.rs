@@ -4,6 +4,7 @@
 //! - `database`, `table`, `scanner`, `batch` and `clock` are the classes
 //! - `data` turns Python's objects into operations, and rows into Python's objects; `writes` and
 //!   `schema` have writes, and tables with families
+//! - `arrow` has scans as tables of Arrow
 //! - `call` runs what may wait, without the interpreter's lock
 //! - `thrift` answers happybase's calls
 //!
@@ -11,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arrow;
 mod batch;
 mod call;
 mod clock;

@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 
-use hblite::{ResultScanner, RowResult};
+use hblite::{ResultScanner, RowResult, Scan, Table};
 use parking_lot::Mutex;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyCapsule, PyDict};
 
+use crate::arrow::{self, Columns};
 use crate::call::{Owned, wait};
 use crate::data::{Shape, row_dict};
 
@@ -19,6 +20,10 @@ const BYTES_AHEAD: usize = 256 * 1024;
 ///
 /// A scanner may be used by one thread at a time. `close()` or the end of a `with` releases what it
 /// holds before it has reached the last row.
+///
+/// It is also a table of Arrow: `polars.DataFrame(scanner)`, `pyarrow.table(scanner)`, or the name
+/// of the variable in DuckDB. The columns are row, column, timestamp and value, with a line for
+/// each cell, or those of the argument `types`, with a line for each row. Each use scans anew.
 #[pyclass(module = "hblite")]
 #[derive(Debug)]
 pub(crate) struct Scanner {
@@ -27,11 +32,26 @@ pub(crate) struct Scanner {
     rows: Option<Owned<Mutex<ResultScanner>>>,
     ahead: VecDeque<RowResult>,
     shape: Shape,
+    table: Owned<Table>,
+    scan: Scan,
+    columns: Option<Columns>,
 }
 
 impl Scanner {
-    pub(crate) fn new(rows: ResultScanner, shape: Shape) -> Self {
-        Self { rows: Some(Owned::new(Mutex::new(rows))), ahead: VecDeque::new(), shape }
+    /// Begins a scan.
+    ///
+    /// # Errors
+    /// Those of the scan.
+    pub(crate) fn new(
+        py: Python<'_>,
+        table: &Table,
+        scan: Scan,
+        shape: Shape,
+        columns: Option<Columns>,
+    ) -> PyResult<Self> {
+        let rows = Owned::new(Mutex::new(wait(py, || table.scan(&scan))?));
+        let table = Owned::new(table.clone());
+        Ok(Self { rows: Some(rows), ahead: VecDeque::new(), shape, table, scan, columns })
     }
 
     fn read_ahead(&mut self, py: Python<'_>) -> PyResult<()> {
@@ -70,6 +90,20 @@ impl Scanner {
         }
         let Some(row) = self.ahead.pop_front() else { return Ok(None) };
         Ok(Some((PyBytes::new(py, row.row()), row_dict(py, &row, self.shape)?)))
+    }
+
+    /// A stream of Arrow's C data interface.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The interface lets a producer ignore it: consumers convert what they get.
+        let _ = requested_schema;
+        let table = self.table.get(py)?;
+        let rows = wait(py, || table.scan(&self.scan))?;
+        arrow::stream(py, rows, self.columns.clone())
     }
 
     /// Ends the scan. The scanner has no further rows.

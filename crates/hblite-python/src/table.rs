@@ -6,6 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::arrow::Columns;
 use crate::batch::Batch;
 use crate::call::{Owned, wait};
 use crate::data::{Reading, Shape, bytes_of, for_each_column, row_dict, whole_column};
@@ -149,7 +150,10 @@ impl Table {
     /// The rows are those from `start` to before `stop` that begin with `prefix`, at most `limit`;
     /// `include_start` and `include_stop` change which of the two belong to it. With `reverse` they
     /// come in descending order, and `start` is the greater of the two. The other arguments are
-    /// those of `get`.
+    /// those of `get`. `types` is for readers of Arrow: it names columns and how their bytes are
+    /// read, as binary, utf8, bool, int16, int32, int64, float32 or float64, big-endian as HBase's
+    /// `Bytes.toBytes` writes them; "row" is the key. Other columns, and rows without any of them,
+    /// are left out.
     ///
     /// >>> import hblite
     /// >>> db = hblite.memory()
@@ -166,7 +170,7 @@ impl Table {
     /// >>> db.close()
     #[pyo3(signature = (start=None, stop=None, *, prefix=None, reverse=false, limit=None,
         columns=None, versions=None, timestamps=false, time_range=None, filter=None,
-        include_start=true, include_stop=false))]
+        include_start=true, include_stop=false, types=None))]
     #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
     fn scan(
         &self,
@@ -183,6 +187,7 @@ impl Table {
         filter: Option<&Bound<'_, PyAny>>,
         include_start: bool,
         include_stop: bool,
+        types: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Scanner> {
         let table = self.table.get(py)?;
         let mut scan = Scan::new().with_reversed(reverse);
@@ -201,9 +206,14 @@ impl Table {
         if let Some(limit) = limit {
             scan = scan.with_limit(limit);
         }
-        let scan = Reading::new(py, columns, versions, time_range, filter)?.scan(scan);
-        let rows = wait(py, || table.scan(&scan))?;
-        Ok(Scanner::new(rows, Shape::new(versions, timestamps)))
+        let mut scan = Reading::new(py, columns, versions, time_range, filter)?.scan(scan);
+        let typed = types.map(Columns::new).transpose()?;
+        if let Some(typed) = typed.as_ref().filter(|_| columns.is_none()) {
+            for column in &typed.columns {
+                scan = scan.with_column(&column.family, &column.qualifier);
+            }
+        }
+        Scanner::new(py, table, scan, Shape::new(versions, timestamps), typed)
     }
 
     /// Writes columns of a row: all or none.
