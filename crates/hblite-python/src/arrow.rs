@@ -117,7 +117,7 @@ impl Columns {
     /// The argument `types` of a scan: `{"row": "utf8", "info:visits": "int64"}`.
     ///
     /// # Errors
-    /// `ValueError`, `TypeError` for what is no column or type.
+    /// `ValueError`, `TypeError` for what is not a column or a type.
     pub(crate) fn new(types: &Bound<'_, PyDict>) -> PyResult<Self> {
         let mut columns = Self { key: Kind::Binary, columns: Vec::new() };
         for (column, kind) in types {
@@ -161,7 +161,7 @@ impl Builder {
         }
     }
 
-    /// Appends a value, or null; `None` if the bytes are no value of the type.
+    /// Appends a value, or null; `None` if the bytes are not a value of the type.
     fn append(&mut self, value: Option<&[u8]>) -> Option<()> {
         fn fixed<const N: usize>(value: Option<&[u8]>) -> Option<Option<[u8; N]>> {
             value.map(|value| value.try_into().ok()).map_or(Some(None), |value| value.map(Some))
@@ -353,7 +353,7 @@ fn check_size(value: &[u8], row: &RowResult, column: &[u8]) -> Result<(), ArrowE
 
 fn refused(row: &RowResult, column: &str, kind: Kind) -> ArrowError {
     let (row, kind) = (row.row().escape_ascii(), kind.name());
-    let message = format!("row {row}, column {column}: the value is no {kind}; choose binary");
+    let message = format!("row {row}, column {column}: the value is not of type {kind}; choose binary");
     ArrowError::ExternalError(message.into())
 }
 

@@ -89,10 +89,10 @@ def test_what_does_not_fit_is_named(db):
     t = db["t"]
     t.put("good", {"f:n": struct.pack(">q", 1)})
     t.put("short", {"f:n": b"\x01"})
-    with pytest.raises(Exception, match="row short, column f:n: the value is no int64"):
+    with pytest.raises(Exception, match="row short, column f:n: the value is not of type int64"):
         pyarrow.table(t.scan(types={"f:n": int}))
     t.put("latin", {"f:text": b"\xe9"})
-    with pytest.raises(Exception, match="row latin, column f:text: the value is no utf8"):
+    with pytest.raises(Exception, match="row latin, column f:text: the value is not of type utf8"):
         pyarrow.table(t.scan(types={"f:text": "utf8"}))
     for types, error in (
         ({"f:n": "int65"}, ValueError),

@@ -116,13 +116,16 @@ final class EmbeddedChannel implements BlockingRpcChannel, RpcChannel {
     }
   }
 
-  /** Whether the call rarely waits for anything but the store. */
+  /**
+   * Whether the call rarely waits for anything but the store, and may be answered before the client
+   * has it. A scan's may not: when {@code AsyncTableResultScanner} resumes a scan, an answer that
+   * suspends it at once would be forgotten.
+   */
   private static boolean isShort(MethodDescriptor method) {
     switch (method.getName()) {
       case "Get":
       case "Mutate":
       case "Multi":
-      case "Scan":
         return true;
       default:
         return false;

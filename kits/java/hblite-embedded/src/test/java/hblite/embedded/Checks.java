@@ -2,6 +2,7 @@ package hblite.embedded;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
@@ -53,8 +54,19 @@ public final class Checks {
 
   private Checks() {}
 
-  public static void main(String[] arguments) throws Exception {
-    Path directory = Paths.get(arguments[0], "store");
+  public static void main(String[] arguments) {
+    int status = 1;
+    try {
+      check(Paths.get(arguments[0], "store"));
+      status = 0;
+    } catch (Throwable e) {
+      e.printStackTrace();
+    }
+    // Some releases leave threads that would keep the JVM alive.
+    System.exit(status);
+  }
+
+  private static void check(Path directory) throws Exception {
     try (EmbeddedHBlite store = EmbeddedHBlite.open(directory)) {
       fails(StoreLockedException.class, () -> EmbeddedHBlite.open(directory));
       Configuration configuration = store.configuration();
@@ -74,8 +86,6 @@ public final class Checks {
     opensOften();
     inAnotherClassLoader();
     System.out.println(passed + " checks passed");
-    // Some releases leave threads that would keep the JVM alive.
-    System.exit(0);
   }
 
   private static void createsAndDescribes(Connection connection) throws IOException {
@@ -231,6 +241,22 @@ public final class Checks {
       }
       CompletableFuture.allOf(puts.toArray(new CompletableFuture<?>[0])).get(60, TimeUnit.SECONDS);
       equal("async", value(table.get(new Get(bytes("e7"))).get(60, TimeUnit.SECONDS)));
+      // The client's cache is always full: it stops after each answer, and resumes when it is read.
+      Scan narrow = new Scan().setRowPrefixFilter(bytes("e")).setMaxResultSize(1);
+      CompletableFuture<Integer> counted =
+          CompletableFuture.supplyAsync(
+              () -> {
+                int rows = 0;
+                try (ResultScanner scanner = table.getScanner(narrow)) {
+                  while (scanner.next() != null) {
+                    rows++;
+                  }
+                } catch (IOException e) {
+                  throw new UncheckedIOException(e);
+                }
+                return rows;
+              });
+      equal(puts.size(), counted.get(60, TimeUnit.SECONDS));
       // Each answer's callback asks for the next row.
       Scan scan = new Scan().setRowPrefixFilter(bytes("e")).setCaching(1);
       equal(3000, table.scanAll(scan).get(60, TimeUnit.SECONDS).size());
