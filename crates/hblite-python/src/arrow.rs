@@ -70,7 +70,9 @@ impl Kind {
                 "float" => "float64".to_owned(),
                 other => other.to_owned(),
             },
-            _ => return Err(PyTypeError::new_err("a type is a name such as \"int64\", or a class")),
+            _ => {
+                return Err(PyTypeError::new_err("a type is a name such as \"int64\", or a class"));
+            }
         };
         let kind = KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind);
         kind.ok_or_else(|| {
@@ -353,7 +355,8 @@ fn check_size(value: &[u8], row: &RowResult, column: &[u8]) -> Result<(), ArrowE
 
 fn refused(row: &RowResult, column: &str, kind: Kind) -> ArrowError {
     let (row, kind) = (row.row().escape_ascii(), kind.name());
-    let message = format!("row {row}, column {column}: the value is not of type {kind}; choose binary");
+    let message =
+        format!("row {row}, column {column}: the value is not of type {kind}; choose binary");
     ArrowError::ExternalError(message.into())
 }
 
