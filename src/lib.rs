@@ -83,19 +83,20 @@ pub use hblite_engine::{
 pub use hblite_env::{Clock, ClockMode, Env, ManualClock, SystemClock};
 pub use hblite_model::{
     Action, ActionResult, Append, BackupReport, BloomType, BulkLoadOptions, BulkLoadReport,
-    CacheEviction, Cell, CellBuffer, CellRef, CellType, CheckAndMutate, CheckAndMutateResult,
-    ClusterServers, ColumnFamilyDescriptor, ColumnSelection, CompactRequest, CompactionKind,
-    CompactionState, Compression, Condition, Consistency, DamagedFile, DataBlockEncoding, Delete,
-    Direction, Durability, Error, ErrorKind, Exception, FailSafeSnapshot, FileTransfer,
-    FlushRequest, FromValue, Get, HBASE_VERSION, HEAVY_ROWS_MAX, HeavyRows, Increment, IntoValue,
-    KeepDeletedCells, LATEST_TIMESTAMP, MasterReport, MasterWork, MergeKind, Mutation,
-    MutationKind, NamespaceDescriptor, Nonce, PeerConfig, PeerTables, PeerWork, Put, Qualifiers,
-    ROW_MAX, RegionInTransition, RegionInfo, RegionLoad, RegionLocation, RegionLocator, RegionRows,
-    RegionStatus, ReplicationPeer, RequestTarget, Result, RowCounts, RowMutations, RowResult,
-    SampledRow, Scan, ScanMetrics, ScanStep, ScrubStatus, ServerStatus, ServerWork,
-    SnapshotDescription, SnapshotKind, SnapshotOptions, SplitPoints, StoreStatus, Switch,
-    SystemTables, TableDescriptor, TableName, TableState, TimeRange, bytes, descriptor, filter,
-    region_split, row_bound,
+    CacheEviction, Caller, CallerCounts, Cell, CellBuffer, CellRef, CellType, CheckAndMutate,
+    CheckAndMutateResult, ClusterServers, ColumnFamilyDescriptor, ColumnSelection, CompactRequest,
+    CompactionKind, CompactionState, Compression, Condition, Consistency, DamagedFile,
+    DataBlockEncoding, Delete, Direction, Durability, Error, ErrorKind, Exception,
+    FailSafeSnapshot, FileTransfer, FlushRequest, FromValue, Get, HBASE_VERSION, HEAVY_ROWS_MAX,
+    HeavyRows, Increment, IntoValue, KeepDeletedCells, LATEST_TIMESTAMP, MasterReport, MasterWork,
+    MergeKind, Mutation, MutationKind, NamespaceDescriptor, Nonce, Operation, PeerConfig,
+    PeerTables, PeerWork, Protocol, Put, Qualifiers, ROW_MAX, RegionInTransition, RegionInfo,
+    RegionLoad, RegionLocation, RegionLocator, RegionRows, RegionStatus, ReplicationPeer,
+    RequestTarget, Result, RowCounts, RowMutations, RowResult, RowWaits, SampledRow, Scan,
+    ScanMetrics, ScanStep, ScrubStatus, ServerStatus, ServerWork, SnapshotDescription,
+    SnapshotKind, SnapshotOptions, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor,
+    TableName, TableState, TimeRange, WaitedRow, bytes, descriptor, filter, region_split,
+    row_bound,
 };
 pub use options::{Options, open, open_in_memory};
 pub use result_scanner::ResultScanner;

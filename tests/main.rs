@@ -29,6 +29,7 @@ mod power_cut;
 mod read_only;
 mod reading_little;
 mod removed_directory;
+mod row_waits;
 mod snapshot_transfer;
 mod snapshots;
 mod splits;

@@ -64,6 +64,7 @@ impl Gateways {
             .with_advertise(advertise.clone())
             .with_locate(server.locator())
             .with_memory(Arc::clone(server.memory()))
+            .with_callers(Arc::clone(server.callers()))
             .with_complaints(complaints.clone());
         let rest = arguments.rest_port.map(|port| {
             server.attach_gateway("rest", rest.read_only.clone());
@@ -73,6 +74,7 @@ impl Gateways {
                 .with_advertise(advertise)
                 .with_locate(server.locator())
                 .with_memory(Arc::clone(server.memory()))
+                .with_callers(Arc::clone(server.callers()))
                 .with_complaints(complaints);
             RestServer::start(connection, options)
         });

@@ -13,6 +13,8 @@ use serde_json::Value;
 
 use crate::served::Served;
 
+/// The address of the client.
+const LOCAL: &str = "127.0.0.1";
 /// Points that a share may be wrong by.
 const POINTS_MAX: f64 = 5.0;
 
@@ -175,12 +177,23 @@ fn console(served: &Served) -> BTreeMap<&'static str, String> {
     LOADS.iter().map(of).collect()
 }
 
+/// All requests come from here, and are of the kind that is sent.
+fn check_callers(table: &Value) {
+    let load = LOADS.iter().find(|load| load.table == table["table"]).unwrap();
+    for (list, name) in [("operations", format!("{:?}", load.kind)), ("clients", LOCAL.to_owned())]
+    {
+        let first = &table["callers"][list][0];
+        assert_eq!((&first["name"], &first["share"]), (&name.into(), &1.0.into()), "{table}");
+    }
+}
+
 /// The findings of each table in a document for programs, whose shares of rows are those of its
 /// findings.
 fn findings(document: &Value) -> BTreeMap<String, String> {
     assert_eq!(document["version"], 1, "{document}");
     let of = |table: &Value| {
         assert_eq!(table["rows"]["method"], "counted", "{table}");
+        check_callers(table);
         let rows = table["hottest"]["rows"].as_array().unwrap();
         let found = table["findings"].as_array().unwrap();
         for finding in found.iter().filter(|finding| finding["kind"] == "row") {
@@ -312,9 +325,13 @@ fn shares_are_right_however_they_are_watched() {
         (truths, by_http.unwrap(), by_rpc, by_console, by_json, by_hot)
     });
     for (load, counts) in LOADS.iter().zip(&truths) {
-        for (how, texts) in [("HTTP", &by_http), ("RPC", &by_rpc), ("console", &by_console)] {
-            check(how, load, counts, &texts[load.table]);
+        for (how, texts) in [("HTTP", &by_http), ("RPC", &by_rpc)] {
+            let text = &texts[load.table];
+            let kind = format!(", {:?} over RPC, 100 %.", load.kind);
+            assert!(text.contains("Who sends them: 127.0.0.1") && text.contains(&kind), "{text}");
+            check(how, load, counts, text);
         }
+        check("console", load, counts, &by_console[load.table]);
         check("JSON", load, counts, &by_json[load.table]);
         check("GET /hot", load, counts, &by_hot[load.table]);
     }

@@ -1,5 +1,6 @@
 //! The tests of the command, one module each.
 
+mod callers;
 mod casestudy;
 mod check_and_backup;
 mod command;

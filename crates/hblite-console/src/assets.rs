@@ -24,6 +24,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("app.js", SCRIPT, include_str!("page/app.js")),
     ("dom.js", SCRIPT, include_str!("page/dom.js")),
     ("format.js", SCRIPT, include_str!("page/format.js")),
+    ("callers.js", SCRIPT, include_str!("page/callers.js")),
     ("overview.js", SCRIPT, include_str!("page/overview.js")),
     ("tables.js", SCRIPT, include_str!("page/tables.js")),
     ("rows.js", SCRIPT, include_str!("page/rows.js")),

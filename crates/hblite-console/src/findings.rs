@@ -121,10 +121,11 @@ fn sampled<'h>(
     };
     let of_region = |(region, [reads, writes]): (&Arc<RegionInfo>, &[BTreeMap<_, _>; 2])| {
         let (table, name) = (region.table().clone(), region.encoded_name().to_owned());
-        RegionRows { table, region: name, reads: heavy(reads), writes: heavy(writes) }
+        let (reads, writes, waits) = (heavy(reads), heavy(writes), Default::default());
+        RegionRows { table, region: name, reads, writes, waits }
     };
     let regions = regions.iter().zip(&counts).map(of_region).collect();
-    RowCounts { until: 0, regions, sample }
+    RowCounts { regions, sample, ..RowCounts::default() }
 }
 
 /// The loads of the `taken` windows, and how the hottest region changes in all of them.
@@ -201,6 +202,7 @@ mod tests {
             let mut counts = RowCounts::default();
             for region in &regions {
                 counts.regions.push(RegionRows {
+                    waits: Default::default(),
                     table: region.table().clone(),
                     region: region.encoded_name().to_owned(),
                     reads: HeavyRows::default(),

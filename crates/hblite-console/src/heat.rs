@@ -465,12 +465,14 @@ mod tests {
             let rows = hblite::RowCounts {
                 until: window,
                 regions: vec![hblite::RegionRows {
+                    waits: Default::default(),
                     table: all.table().clone(),
                     region: all.encoded_name().to_owned(),
                     reads: none.clone(),
                     writes: hblite::HeavyRows { requests: WRITES, ..none },
                 }],
                 sample: (0..1_024).map(row).map(sampled).collect(),
+                callers: Default::default(),
             };
             let status = RegionStatus {
                 region: all.as_ref().clone(),

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use hblite::{RegionInfo, RegionLoad, RegionStatus, RowCounts, SampledRow};
+use hblite::{CallerCounts, RegionInfo, RegionLoad, RegionStatus, RowCounts, SampledRow};
 use hblite_hotspot::findings::thinned;
 
 /// Windows that are kept: an hour of five seconds each.
@@ -276,6 +276,22 @@ impl History {
     /// The windows, the oldest first.
     pub(crate) fn windows(&self) -> impl DoubleEndedIterator<Item = &Window> + ExactSizeIterator {
         self.windows.iter()
+    }
+
+    /// Who sent the requests in the windows that ended in the last `span_ms` milliseconds of the
+    /// history, and how many seconds these windows cover.
+    pub(crate) fn recent_callers(&self, span_ms: i64) -> (CallerCounts, f64) {
+        let end_ms = self.windows.back().map_or(0, |window| window.end_ms);
+        let recent = self.windows.iter().rev();
+        let recent = recent.take_while(|window| window.end_ms > end_ms - span_ms);
+        let (mut counts, mut seconds) = (CallerCounts::default(), 0.0);
+        for window in recent {
+            seconds += window.seconds();
+            if let Some(rows) = &window.rows {
+                counts.add(&rows.callers);
+            }
+        }
+        (counts, seconds)
     }
 
     /// The requests of each region, by encoded name, in the windows that ended in the last

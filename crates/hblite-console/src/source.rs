@@ -98,7 +98,10 @@ impl Source {
     pub(crate) fn row_counts(&self) -> Option<RowCounts> {
         let mut after = self.rows_after.lock();
         // If the call fails, the next one gets the counts of both times.
-        let counts = self.connection.admin().row_counts((*after)?).ok()?;
+        let counts = match &self.target {
+            Target::Server(view) => Some(view.row_counts((*after)?)),
+            _ => self.connection.admin().row_counts((*after)?).ok()?,
+        };
         *after = counts.as_ref().map(|counts| counts.until);
         counts
     }

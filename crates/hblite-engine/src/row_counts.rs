@@ -1,9 +1,8 @@
 //! Counts which rows are read and written, for heat maps and for what is hot.
 //!
 //! Off until [`RowCounting::after`] is called for the first time. Each region keeps a list of its
-//! heaviest rows by Space-Saving: a row that is not in the full list takes the place of the
-//! lightest one, with its count, which is the error. Each also keeps a sample of its requests, from
-//! which every second one is dropped, by chance, whenever it is full.
+//! heaviest rows ([`SpaceSaving`]), and a sample of its requests, from which every second one is
+//! dropped, by chance, whenever it is full.
 //!
 //! **Cost.** While it is on, a request costs a random number of its thread. The first
 //! [`LEVEL_REQUESTS`] requests of a region are all counted, as many of the following by chance one
@@ -18,13 +17,17 @@
 //! Threads: any.
 
 use std::cell::Cell;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use hblite_env::sync::Mutex;
+use hblite_env::time::Duration;
 use hblite_model::SampledRow;
-use hblite_model::{HEAVY_ROWS_MAX, HeavyRows, ROW_MAX, RegionInfo, RegionRows, RowCounts};
+use hblite_model::{
+    HEAVY_ROWS_MAX, HeavyRows, ROW_MAX, RegionInfo, RegionRows, RowCounts, RowWaits, SpaceSaving,
+    WAITED_ROWS_MAX, WaitedRow,
+};
 
 use crate::row_hash::row_hash;
 
@@ -67,6 +70,14 @@ struct Ended {
 pub(crate) struct RegionRowCounts {
     reads: Counts,
     writes: Counts,
+    waits: Mutex<Waited>,
+}
+
+/// Waits for locks of rows; a row that is not known is empty.
+#[derive(Debug, Default)]
+struct Waited {
+    micros: SpaceSaving<Vec<u8>>,
+    times: SpaceSaving<Vec<u8>>,
 }
 
 #[derive(Debug, Default)]
@@ -78,22 +89,12 @@ struct Counts {
 
 #[derive(Debug, Default)]
 struct List {
-    requests: u64,
     /// Requests that were counted since the mask was changed.
     at_level: u32,
-    rows: Vec<Row>,
+    rows: SpaceSaving<Vec<u8>>,
     /// One in so many requests is in the sample.
     step: u64,
     sample: Vec<(u64, Vec<u8>)>,
-}
-
-#[derive(Debug)]
-struct Row {
-    hash: u64,
-    count: u64,
-    /// How much of the count may be of other rows.
-    error: u64,
-    row: Vec<u8>,
 }
 
 thread_local! {
@@ -127,7 +128,7 @@ impl RowCounting {
         rows: impl IntoIterator<Item = &'r [u8]>,
         is_write: bool,
     ) {
-        if !self.is_on.load(Ordering::Relaxed) {
+        if !self.is_on() {
             return;
         }
         let counts = if is_write { &region.writes } else { &region.reads };
@@ -139,10 +140,28 @@ impl RowCounting {
         }
     }
 
+    /// Whether requests are counted.
+    pub(crate) fn is_on(&self) -> bool {
+        self.is_on.load(Ordering::Relaxed)
+    }
+
+    /// Counts a wait for the lock of a row, which is empty if it is not known. Who has waited may
+    /// wait for this list, too.
+    pub(crate) fn note_wait(&self, region: &RegionRowCounts, row: &[u8], waited: Duration) {
+        let micros = u64::try_from(waited.as_micros()).unwrap_or(u64::MAX);
+        let hash = row_hash(row);
+        let mut waits = region.waits.lock();
+        let Waited { micros: by_time, times } = &mut *waits;
+        for (list, weight) in [(by_time, micros), (times, 1)] {
+            let is_it = |known: &Vec<u8>| known == row;
+            list.add((hash, weight), WAITED_ROWS_MAX, is_it, |known| row.clone_into(known));
+        }
+    }
+
     #[cold]
     fn count(&self, counts: &Counts, row: &[u8], random: u32) {
         let Some(mut list) = counts.list.try_lock() else { return };
-        if list.requests == 0 {
+        if list.rows.requests() == 0 {
             self.active.fetch_add(1, Ordering::Relaxed);
         }
         let active = self.active.load(Ordering::Relaxed).max(1) as usize;
@@ -199,7 +218,9 @@ impl RowCounting {
 }
 
 fn rows_of(part: &RowCounts) -> usize {
-    let of_region = |region: &RegionRows| region.reads.rows.len() + region.writes.rows.len();
+    let of_region = |region: &RegionRows| {
+        region.reads.rows.len() + region.writes.rows.len() + region.waits.rows.len()
+    };
     part.regions.iter().map(of_region).sum::<usize>() + part.sample.len()
 }
 
@@ -224,9 +245,10 @@ fn part_of<'r>(
             heavy
         };
         let (reads, writes) = (take(&counts.reads, false), take(&counts.writes, true));
-        if reads.requests > 0 || writes.requests > 0 {
+        let waits = std::mem::take(&mut *counts.waits.lock()).ended();
+        if reads.requests > 0 || writes.requests > 0 || waits.waits > 0 {
             let (table, region) = (info.table().clone(), info.encoded_name().to_owned());
-            part.regions.push(RegionRows { table, region, reads, writes });
+            part.regions.push(RegionRows { table, region, reads, writes, waits });
         }
     }
     sample.sort_unstable_by_key(|(order, _)| *order);
@@ -234,27 +256,29 @@ fn part_of<'r>(
     part
 }
 
+impl Waited {
+    fn ended(self) -> RowWaits {
+        let (waits, _, times) = self.times.into_counts();
+        let (micros, error_micros, rows) = self.micros.into_counts();
+        let times: HashMap<Vec<u8>, u64> = times.into_iter().collect();
+        let row = |(row, micros): (Vec<u8>, u64)| {
+            let waits = times.get(&row).copied().unwrap_or_default();
+            WaitedRow { row, micros, waits }
+        };
+        let rows = rows.into_iter().map(row).collect();
+        let mut waits = RowWaits { waits, micros, error_micros, rows };
+        waits.keep_the_longest();
+        waits
+    }
+}
+
 impl List {
-    /// Space-Saving.
     fn add(&mut self, row: &[u8], weight: u64, rows_max: usize) {
-        self.requests += weight;
-        let hash = row_hash(row);
-        let known = self.rows.iter_mut().find(|known| known.hash == hash && known.row == row);
-        if let Some(known) = known {
-            known.count += weight;
-            return;
-        }
-        if self.rows.len() < rows_max {
-            self.rows.push(Row { hash, count: weight, error: 0, row: row.to_vec() });
-            return;
-        }
-        if let Some(lightest) = self.rows.iter_mut().min_by_key(|row| row.count) {
-            lightest.error = lightest.count;
-            lightest.count += weight;
-            lightest.hash = hash;
-            lightest.row.clear();
-            lightest.row.extend_from_slice(row);
-        }
+        let is_it = |known: &Vec<u8>| known == row;
+        self.rows.add((row_hash(row), weight), rows_max, is_it, |known| {
+            known.clear();
+            known.extend_from_slice(row);
+        });
     }
 
     fn drop_half_of_sample(&mut self) {
@@ -263,12 +287,8 @@ impl List {
     }
 
     fn ended(self) -> (HeavyRows, Vec<(u64, Vec<u8>)>) {
-        // A row that never was in the list, or was, has at most the count of the lightest.
-        let is_exact = self.rows.iter().all(|row| row.error == 0);
-        let lightest = self.rows.iter().map(|row| row.count).min();
-        let error = lightest.filter(|_| !is_exact).unwrap_or(0);
-        let rows = self.rows.into_iter().map(|row| (row.row, row.count - row.error)).collect();
-        let mut heavy = HeavyRows { requests: self.requests, error, rows };
+        let (requests, error, rows) = self.rows.into_counts();
+        let mut heavy = HeavyRows { requests, error, rows };
         heavy.keep_the_heaviest();
         (heavy, self.sample)
     }

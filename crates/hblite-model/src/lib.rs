@@ -23,13 +23,15 @@ mod setters;
 mod text;
 
 pub use admin::{
-    BackupReport, BulkLoadOptions, BulkLoadReport, CacheEviction, ClusterServers, CompactRequest,
-    CompactionKind, CompactionState, DamagedFile, FailSafeSnapshot, FileTransfer, FlushRequest,
-    HBASE_VERSION, HEAVY_ROWS_MAX, HeavyRows, MasterReport, MasterWork, MergeKind, PeerConfig,
-    PeerTables, PeerWork, ROW_MAX, RegionInTransition, RegionLoad, RegionLocation, RegionLocator,
-    RegionRows, RegionStatus, ReplicationPeer, RequestTarget, RowCounts, SampledRow, ScrubStatus,
-    ServerStatus, ServerWork, SnapshotDescription, SnapshotKind, SnapshotOptions, SplitPoints,
-    StoreStatus, Switch, SystemTables, TableState,
+    BackupReport, BulkLoadOptions, BulkLoadReport, CALLERS_MAX, CacheEviction, Caller,
+    CallerCounts, ClusterServers, CompactRequest, CompactionKind, CompactionState, DamagedFile,
+    FailSafeSnapshot, FileTransfer, FlushRequest, HBASE_VERSION, HEAVY_ROWS_MAX, HeavyRows,
+    MasterReport, MasterWork, MergeKind, Operation, PeerConfig, PeerTables, PeerWork, Protocol,
+    ROW_MAX, RegionInTransition, RegionLoad, RegionLocation, RegionLocator, RegionRows,
+    RegionStatus, ReplicationPeer, RequestTarget, RowCounts, RowWaits, SampledRow, ScrubStatus,
+    ServerStatus, ServerWork, SnapshotDescription, SnapshotKind, SnapshotOptions, SpaceSaving,
+    SplitPoints, StoreStatus, Switch, SystemTables, TableState, USER_MAX, WAITED_ROWS_MAX,
+    WaitedRow,
 };
 pub use cell::{Cell, CellBuffer, CellComparator, CellRef, CellType, LATEST_TIMESTAMP};
 pub use descriptor::{

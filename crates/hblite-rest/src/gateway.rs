@@ -2,13 +2,14 @@
 
 use std::sync::{Arc, Weak};
 
-use hblite::{Admin, Connection, RegionInfo, Table};
+use hblite::{Admin, Connection, Operation, RegionInfo, Table};
 use hblite_wire::memory::MemoryBudget;
 use hblite_wire::site::Site;
 use hyper::{HeaderMap, StatusCode};
 
 use crate::failure::Failure;
 use crate::options::RestOptions;
+use crate::request::Request;
 use crate::scanners::Scanners;
 
 /// The store behind the gateway, and the scanners that clients have open.
@@ -48,6 +49,18 @@ impl Gateway {
     /// A table by its name in a path.
     pub(crate) fn table(&self, name: &str) -> hblite::Result<Table> {
         self.connection.table(name)
+    }
+
+    /// A table for one operation of a request.
+    pub(crate) fn requested(
+        &self,
+        request: &Request,
+        operation: Operation,
+        name: &str,
+    ) -> hblite::Result<Table> {
+        let table = self.table(name)?;
+        request.note(operation, table.name(), 1);
+        Ok(table)
     }
 
     /// `host:port` of the server of a region.

@@ -12,6 +12,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use hblite::Protocol;
+use hblite_wire::callers::CountedClient;
 use hblite_wire::memory::{MemoryAccount, MemoryCharge, Room};
 use hblite_wire::permits::Permits;
 use hblite_wire::site::{Refusal, RequestHead};
@@ -90,7 +92,11 @@ async fn connection(stream: TcpStream, shared: Arc<Shared>, activity: Arc<Activi
     let _ = stream.set_nodelay(true);
     let budget = &shared.gateway.memory;
     let memory = budget.account(budget.size_bytes() / 2);
-    let client = Arc::new(Client { peer: stream.peer_addr().ok(), memory });
+    let peer = stream.peer_addr().ok();
+    let callers = shared.gateway.options.callers.as_ref();
+    let address = peer.map(|peer| peer.ip());
+    let counted = callers.map(|callers| callers.client(Protocol::Rest, address, None));
+    let client = Arc::new(Client { peer, memory, counted: counted.map(Arc::new) });
     let stream = Watched::new(stream, Arc::clone(&activity));
     let service = service_fn(|request| {
         let work = Work::begin(&activity, &shared.turns);
@@ -115,6 +121,7 @@ async fn connection(stream: TcpStream, shared: Arc<Shared>, activity: Arc<Activi
 struct Client {
     peer: Option<SocketAddr>,
     memory: Arc<MemoryAccount>,
+    counted: Option<Arc<CountedClient>>,
 }
 
 /// Reads a complete request and returns its response.
@@ -141,10 +148,10 @@ async fn answer(
         Ok(Ok((body, charge))) => {
             activity.work();
             let turn = work.turn().await;
-            let gateway = Arc::clone(&shared.gateway);
+            let (gateway, counted) = (Arc::clone(&shared.gateway), client.counted.clone());
             let answered = tokio::task::spawn_blocking(move || {
                 let _turn = turn;
-                respond(&gateway, head, body, charge, work)
+                respond(&gateway, head, (body, charge), counted, work)
             });
             let internal = |_| Response::new(StatusCode::INTERNAL_SERVER_ERROR);
             answered.await.unwrap_or_else(internal)
@@ -203,8 +210,8 @@ async fn read(
 fn respond(
     gateway: &Gateway,
     head: Parts,
-    mut body: Bytes,
-    mut charge: MemoryCharge,
+    (mut body, mut charge): (Bytes, MemoryCharge),
+    counted: Option<Arc<CountedClient>>,
     work: Work,
 ) -> Response {
     if packing::is_packed(&head.headers) {
@@ -221,7 +228,7 @@ fn respond(
         return failure::out_of_memory();
     }
     let memory = Arc::new(Allowance::new(charge));
-    let request = Request::new(head, body, Arc::clone(&memory), Arc::new(work));
+    let request = Request::new(head, body, Arc::clone(&memory), counted, Arc::new(work));
     let response = packing::pack(&request, route::answer(gateway, &request));
     drop(request);
     match response.body {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hblite_model::{Error, RegionLocator, Result, setters};
+use hblite_wire::callers::CallerCounting;
 use hblite_wire::complaints::Complaints;
 use hblite_wire::memory::MemoryBudget;
 use hblite_wire::read_only::ReadOnly;
@@ -41,6 +42,8 @@ pub struct RestOptions {
     /// The memory for requests, answers and scanners, which may be shared with other servers of the
     /// process. Default: one of [`RestLimits::memory_max_bytes`].
     pub memory: Option<Arc<MemoryBudget>>,
+    /// Counts who sends requests, if a server does. Default: nothing does.
+    pub callers: Option<Arc<CallerCounting>>,
     /// Where lines about malformed requests go. Default: nowhere.
     pub complaints: Option<Complaints>,
     /// The resources that one client may use.
@@ -58,6 +61,7 @@ impl Default for RestOptions {
             csrf: CsrfProtection::default(),
             security_headers: SecurityHeaders::default(),
             memory: None,
+            callers: None,
             complaints: None,
             limits: RestLimits::default(),
         }
@@ -150,6 +154,7 @@ setters! { RestOptions:
     with_csrf sets csrf: CsrfProtection;
     with_security_headers sets security_headers: SecurityHeaders;
     with_memory sets memory: impl Into<Option<Arc<MemoryBudget>>>;
+    with_callers sets callers: impl Into<Option<Arc<CallerCounting>>>;
     with_complaints sets complaints: impl Into<Option<Complaints>>;
     with_limits sets limits: RestLimits;
 }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use hblite::{Operation, TableName};
+use hblite_wire::callers::CountedClient;
 use hyper::header::AsHeaderName;
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method};
@@ -23,12 +25,20 @@ pub(crate) struct Request {
     pub(crate) body: Bytes,
     /// The memory of the request.
     pub(crate) memory: Arc<Allowance>,
+    /// Counts what the request does.
+    client: Option<Arc<CountedClient>>,
     /// Held while the request is in progress.
     pub(crate) work: Arc<Work>,
 }
 
 impl Request {
-    pub(crate) fn new(head: Parts, body: Bytes, memory: Arc<Allowance>, work: Arc<Work>) -> Self {
+    pub(crate) fn new(
+        head: Parts,
+        body: Bytes,
+        memory: Arc<Allowance>,
+        client: Option<Arc<CountedClient>>,
+        work: Arc<Work>,
+    ) -> Self {
         let query = head.uri.query().unwrap_or_default();
         let pairs = query.split('&').filter(|pair| !pair.is_empty());
         let decoded = |text: &str| java::decode_url(text).unwrap_or_else(|| text.to_owned());
@@ -38,7 +48,15 @@ impl Request {
         });
         let parameters = parameters.collect();
         let path = head.uri.path().to_owned();
-        Self { method: head.method, path, parameters, headers: head.headers, body, memory, work }
+        let (method, headers) = (head.method, head.headers);
+        Self { method, path, parameters, headers, body, memory, client, work }
+    }
+
+    /// Counts operations in a table.
+    pub(crate) fn note(&self, operation: Operation, table: &TableName, count: usize) {
+        if let Some(client) = &self.client {
+            client.note(operation, table, count as u64);
+        }
     }
 
     /// Whether the request is read-only.

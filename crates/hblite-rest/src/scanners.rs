@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use hblite::{CellRef, ClientScanners, ResultScanner, RowResult, Scan, Table};
+use hblite::{CellRef, ClientScanners, ResultScanner, RowResult, Scan, Table, TableName};
 use hblite_wire::memory::{MemoryAccount, MemoryBudget, MemoryCharge};
 use parking_lot::Mutex;
 
@@ -91,6 +91,14 @@ impl Cells {
             (self.row, self.next) = (row, 0);
         }
         Ok(self.row.cells().nth(self.next))
+    }
+
+    /// The table, until the scan has ended.
+    pub(crate) fn table(&self) -> Option<&TableName> {
+        match &self.rows {
+            Rows::Waiting(table, _) | Rows::Begun(table, ..) => Some(table.name()),
+            Rows::Ended => None,
+        }
     }
 
     /// Whether another row may be read: not while more memory is charged than there is.

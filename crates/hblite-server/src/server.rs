@@ -12,6 +12,7 @@ use hblite_engine::Timeline;
 use hblite_env::runtime;
 use hblite_env::thread::check_startable;
 use hblite_model::{Error, RegionLocator, Result};
+use hblite_wire::callers::CallerCounting;
 use hblite_wire::memory::MemoryBudget;
 use hblite_wire::read_only::ReadOnly;
 use parking_lot::Mutex;
@@ -151,6 +152,11 @@ impl Server {
     /// Bytes of the calls' memory budget in use: by requests, answers and open scanners.
     pub fn memory_used_bytes(&self) -> usize {
         self.cluster.shared().memory.used_bytes()
+    }
+
+    /// Counts who sends requests, for gateways whose requests count too.
+    pub fn callers(&self) -> &Arc<CallerCounting> {
+        &self.cluster.shared().callers
     }
 
     /// The memory budget of calls, for gateways that share it.

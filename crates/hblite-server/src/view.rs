@@ -4,6 +4,8 @@
 
 use std::sync::Arc;
 
+use hblite_model::RowCounts;
+
 use crate::cluster::{CurrentCluster, Role};
 use crate::rpc::Dispatcher;
 use crate::statistics::{MethodCalls, SlowCall};
@@ -70,6 +72,12 @@ impl ServerView {
     /// The host name that is given to clients, if one is configured.
     pub fn advertised_host(&self) -> Option<&str> {
         self.cluster.shared().options.advertise.as_deref()
+    }
+
+    /// Which rows were requested since an earlier call, and who requested them; as
+    /// [`hblite::Admin::row_counts`].
+    pub fn row_counts(&self, after: u64) -> RowCounts {
+        self.cluster.get().row_counts(after)
     }
 
     /// Calls and memory.

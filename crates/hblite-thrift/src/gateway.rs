@@ -15,7 +15,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use hblite::{ClientScanners as _, Connection};
-use hblite_model::{Error, Result};
+use hblite_model::{Error, Protocol, Result};
 use hblite_wire::complaints::Complaints;
 use hblite_wire::memory::MemoryBudget;
 use hblite_wire::permits::Permits;
@@ -25,6 +25,7 @@ use parking_lot::{Condvar, Mutex};
 use crate::memory::Allowance;
 use crate::options::{Terms, ThriftLimits, ThriftOptions};
 use crate::protocol::error::ProtocolError;
+use crate::requests::Requests;
 use crate::service::Service;
 use crate::store::Store;
 use crate::transport;
@@ -56,6 +57,13 @@ pub enum ThriftVersion {
 }
 
 impl ThriftVersion {
+    pub(crate) fn protocol(self) -> Protocol {
+        match self {
+            Self::One => Protocol::Thrift1,
+            Self::Two => Protocol::Thrift2,
+        }
+    }
+
     fn port_name(self) -> &'static str {
         match self {
             Self::One => "Thrift 1",
@@ -296,7 +304,8 @@ fn start_connection(
             ThriftVersion::Two => &entry.shared.two,
         };
         let allowance = Rc::new(Allowance::of(store.memory()));
-        let service = new_service(Arc::clone(store), entry.number, version, &allowance);
+        let requests = Requests::new(Arc::clone(store), version.protocol(), Some(client));
+        let service = new_service(requests, entry.number, version, &allowance);
         let shared = &entry.shared;
         let terms = Terms { limits: &shared.limits, site: &shared.site };
         let served = transport::serve(&stream, permit, service.as_ref(), terms, allowance);
@@ -314,15 +323,15 @@ fn start_connection(
 }
 
 pub(crate) fn new_service(
-    store: Arc<Store>,
+    requests: Requests,
     connection: u64,
     version: ThriftVersion,
     allowance: &Rc<Allowance>,
 ) -> Box<dyn Service> {
     let allowance = Rc::clone(allowance);
     match version {
-        ThriftVersion::One => Box::new(v1::Handler::new(store, connection, allowance)),
-        ThriftVersion::Two => Box::new(v2::Handler::new(store, connection, allowance)),
+        ThriftVersion::One => Box::new(v1::Handler::new(requests, connection, allowance)),
+        ThriftVersion::Two => Box::new(v2::Handler::new(requests, connection, allowance)),
     }
 }
 

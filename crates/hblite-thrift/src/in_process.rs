@@ -11,6 +11,7 @@ use hblite_wire::site::Site;
 use crate::gateway::{ThriftVersion, new_service};
 use crate::memory::Allowance;
 use crate::options::{Terms, ThriftOptions};
+use crate::requests::Requests;
 use crate::store::Store;
 use crate::transport;
 
@@ -49,7 +50,8 @@ impl InProcess {
     pub fn answer(&self, bytes: &[u8]) -> Vec<u8> {
         self.store.scanners.expire();
         let allowance = Rc::new(Allowance::of(self.store.memory()));
-        let service = new_service(Arc::clone(&self.store), 0, self.version, &allowance);
+        let requests = Requests::new(Arc::clone(&self.store), self.version.protocol(), None);
+        let service = new_service(requests, 0, self.version, &allowance);
         let (input, mut output) = (Box::new(io::Cursor::new(bytes.to_vec())), Vec::new());
         let terms = Terms { limits: &self.options.limits, site: &self.site };
         // An error that would end a connection ends the answers.

@@ -27,6 +27,7 @@ mod in_process;
 mod memory;
 mod options;
 mod protocol;
+mod requests;
 mod scanners;
 mod service;
 mod store;

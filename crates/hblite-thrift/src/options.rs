@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hblite_model::{Error, RegionLocator, Result, setters};
+use hblite_wire::callers::CallerCounting;
 use hblite_wire::complaints::Complaints;
 use hblite_wire::memory::MemoryBudget;
 use hblite_wire::read_only::ReadOnly;
@@ -40,6 +41,8 @@ pub struct ThriftOptions {
     /// The budget for requests, answers and scanners, if it is shared with another server or
     /// gateway. Default: one of [`ThriftLimits::memory_max_bytes`].
     pub memory: Option<Arc<MemoryBudget>>,
+    /// Counts who sends requests, if a server does. Default: nothing does.
+    pub callers: Option<Arc<CallerCounting>>,
     /// Where lines about malformed input go. Default: nowhere.
     pub complaints: Option<Complaints>,
 }
@@ -56,6 +59,7 @@ impl Default for ThriftOptions {
             read_only: ReadOnly::default(),
             limits: ThriftLimits::default(),
             memory: None,
+            callers: None,
             complaints: None,
         }
     }
@@ -152,6 +156,7 @@ setters! { ThriftOptions:
     with_read_only sets read_only: impl Into<ReadOnly>;
     with_limits sets limits: ThriftLimits;
     with_memory sets memory: impl Into<Option<Arc<MemoryBudget>>>;
+    with_callers sets callers: impl Into<Option<Arc<CallerCounting>>>;
     with_complaints sets complaints: impl Into<Option<Complaints>>;
 }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use hblite::{ClientScanners, Connection, ResultScanner, Table};
 use hblite_model::filter::Filter;
-use hblite_model::{Error, Exception, Result, RowResult, Scan};
+use hblite_model::{Error, Exception, Result, RowResult, Scan, TableName};
 use hblite_wire::memory::{MemoryAccount, MemoryBudget, MemoryCharge};
 use parking_lot::Mutex;
 
@@ -54,6 +54,7 @@ struct Entry {
 /// One scan of a client.
 #[derive(Debug)]
 pub(crate) struct Scanner {
+    pub(crate) table: TableName,
     rows: Mutex<Rows>,
     /// Whether Thrift 1 returns the cells of a row in order, and not as a map.
     pub(crate) sorts_columns: bool,
@@ -69,7 +70,8 @@ enum Rows {
 
 impl Scanner {
     pub(crate) fn new(table: Table, scan: Scan, sorts_columns: bool) -> Self {
-        Self { rows: Mutex::new(Rows::NotStarted(table, Box::new(scan))), sorts_columns }
+        let (name, rows) = (table.name().clone(), Rows::NotStarted(table, Box::new(scan)));
+        Self { table: name, rows: Mutex::new(rows), sorts_columns }
     }
 
     /// Up to `count` rows; fewer at the end, or if they are larger than

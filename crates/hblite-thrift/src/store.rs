@@ -1,13 +1,16 @@
 //! The operations of the store that both services use.
 
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::sync::{Arc, Weak};
 
 use hblite::{Admin, Connection, Table};
 use hblite_model::cell::key::ROW_LENGTH_MAX;
 use hblite_model::{
-    Action, Error, Exception, Get, Mutation, Put, RegionInfo, Result, RowResult, TableName,
+    Action, Error, Exception, Get, Mutation, Protocol, Put, RegionInfo, Result, RowResult,
+    TableName,
 };
+use hblite_wire::callers::CountedClient;
 use hblite_wire::memory::MemoryBudget;
 
 use crate::fault::{Answer, Fault, is_runtime};
@@ -45,6 +48,16 @@ impl Store {
     /// The account of all connections and scanners.
     pub(crate) fn memory(&self) -> &Arc<MemoryBudget> {
         &self.memory
+    }
+
+    /// The client at this address, if its requests are counted.
+    pub(crate) fn counted(
+        &self,
+        protocol: Protocol,
+        client: Option<IpAddr>,
+    ) -> Option<CountedClient> {
+        let callers = self.options.callers.as_ref()?;
+        Some(callers.client(protocol, client, None))
     }
 
     /// Refuses changes of rows if the gateway only reads.

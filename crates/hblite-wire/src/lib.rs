@@ -14,6 +14,7 @@
 //! - [`cell_block`] is cells outside messages, with the same bytes as in memory and on disk
 //! - [`exception`] is the only place where errors become Java exceptions
 //! - [`complaints`] reports malformed input, with a limit per minute
+//! - [`callers`] counts who sends requests
 //! - [`memory`] is the budget that requests and answers are charged to
 //! - [`permits`] limits the connections of a port, and what one address may hold of them
 //! - [`site`] refuses HTTP requests of other web sites' pages
@@ -25,6 +26,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod callers;
 pub mod cell_block;
 pub mod client_frame;
 pub mod complaints;

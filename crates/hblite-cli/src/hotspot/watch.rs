@@ -97,9 +97,10 @@ Sources:
   FILE                                 a recording: --record writes one. A line may also be
                                        {\"time_ms\": ..., \"documents\": [...]} with answers of
                                        the URLs above
-Keys: hblite serve counts the rows of requests. On Apache HBase, hbase:// searches the hot region
-for the cells that were written meanwhile. JMX and REST have no keys, and JMX has only the encoded
-names of regions. For known keys, the adviser of 'hblite hotspot advise' proposes others.";
+Keys: hblite serve counts the rows of requests, and who sends them. On Apache HBase, hbase://
+searches the hot region for the cells that were written meanwhile. JMX and REST have no keys, and
+JMX has only the encoded names of regions. For known keys, the adviser of 'hblite hotspot advise'
+proposes others.";
 
 pub(crate) fn run(arguments: &WatchArguments) -> ExitCode {
     match watch(arguments) {

@@ -39,6 +39,7 @@ pub(super) fn heat(state: &State, query: &Query) -> Answer {
     let frame = Frame { metric, from: key("from"), to: key("to"), rows_max, times_ms };
     let map = heat_map(&history, &regions, &frame);
     let found = findings(&history, &regions);
+    let callers = super::callers::callers(&history, super::overview::RATE_SPAN_MS, Some(table));
     drop(history);
     let servers = state.source.servers();
     Ok(json!({
@@ -52,6 +53,7 @@ pub(super) fn heat(state: &State, query: &Query) -> Answer {
         "sampled_requests": map.sampled,
         "counts": map.counts.iter().map(|column| rounded(column)).collect::<Value>(),
         "findings": found.iter().map(finding_json).collect::<Value>(),
+        "callers": callers,
     }))
 }
 

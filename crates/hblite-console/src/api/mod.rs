@@ -2,11 +2,11 @@
 //!
 //! | request | answer |
 //! |---|---|
-//! | `GET overview` | servers, memory, files, rates, calls |
+//! | `GET overview` | servers, memory, files, rates, calls, callers |
 //! | `GET tables` | all tables with sizes and rates |
 //! | `GET table?name=t` | families, attributes, regions |
 //! | `GET rows?table=t&…` | a page of rows |
-//! | `GET heat?table=t&metric=writes&…` | the heat map of a table, and what is hot |
+//! | `GET heat?table=t&metric=writes&…` | the heat map of a table, what is hot, and callers |
 //! | `GET /hot?table=t&since=…&until=…` | what was hot, for programs |
 //! | `GET advice?table=t&…` | what the adviser proposes for the sampled rows |
 //! | `GET commands` | the commands of the prompt |
@@ -14,6 +14,7 @@
 //!
 //! Row keys are text as `Bytes.toStringBinary` prints them; values are base64.
 
+mod callers;
 mod heat;
 pub(crate) mod hot;
 mod overview;

@@ -44,6 +44,7 @@ pub(super) fn overview(state: &State) -> Answer {
         "busiest": busiest(&status, &recent, seconds),
         "series": series(&history),
         "calls": calls(state),
+        "callers": super::callers::callers(&history, RATE_SPAN_MS, None),
         "last_error": status.last_error,
         "damaged": damaged(&status),
     }))

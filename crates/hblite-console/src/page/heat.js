@@ -2,6 +2,7 @@
 
 import { card, csv, el, empty, failure, head, save, show } from "./dom.js";
 import { bytes, number, range, time } from "./format.js";
+import { callers } from "./callers.js";
 import { ask, link } from "./server.js";
 
 const STOPS = ["000004", "1b0c41", "4a0c6b", "781c6d", "a52c60", "cf4446", "ed6925", "fb9b06",
@@ -70,6 +71,7 @@ function build(state) {
   state.tip = el("div", { class: "tip", hidden: true });
   state.spoken = el("p", { id: "spoken", class: "unseen", role: "status" });
   state.findings = el("div", { class: "findings" });
+  state.callers = el("div", {});
   state.legend = el("div", { class: "legend scale" });
   state.max = el("input", { type: "number", min: 0, step: "any", class: "max", "data-key": "max",
     "aria-label": "Brightest value per second", onchange: (event) => {
@@ -107,7 +109,7 @@ function build(state) {
         el("button", { type: "button", "data-key": "json", onclick: () => save(`${table}-heat.json`,
           "application/json", JSON.stringify(state.answer)) }, "JSON"))),
       el("div", { class: "map" }, state.canvas, state.tip), state.legend, state.spoken),
-    adviser(state));
+    state.callers, adviser(state));
   state.canvas.addEventListener("pointermove", (event) => move(state, event));
   state.canvas.addEventListener("pointerleave", () => { if (!state.drag) hide(state); });
   state.canvas.addEventListener("pointerdown", (event) => press(state, event));
@@ -444,6 +446,9 @@ function key(state, event) {
 
 function drawFindings(state) {
   const { findings, windows } = state.answer;
+  const drawCallers = () => show(state.callers, state.answer.callers
+    && card("Who sends requests", callers(state.answer.callers, drawCallers)));
+  drawCallers();
   const quiet = windows.length < 2 ? null
     : el("p", { class: "note" }, "Nothing is hot in the last five minutes.");
   show(state.findings, findings.length === 0 ? quiet : findings.map((found, index) =>

@@ -2,6 +2,7 @@
 
 import { card, dataTable, el, empty, failure, figures, head, show, svg } from "./dom.js";
 import { bytes, dateTime, duration, number, range, time } from "./format.js";
+import { callers } from "./callers.js";
 import { ask, link } from "./server.js";
 
 const HEIGHT = 190, LEFT = 46, BOTTOM = 20, TOP = 8;
@@ -44,6 +45,7 @@ function draw(page, answer) {
       calls ? card("Calls per second", chart(answer.series, [["calls", "--accent"]],
         "Calls per second over the last hour")) : card("Busiest regions", busiest(answer, redraw))),
     calls && callFigures(calls),
+    answer.callers && card("Who sends requests", callers(answer.callers, redraw)),
     el("div", { class: "grid" },
       card("Servers", servers(answer, redraw)),
       calls ? card("Busiest regions", busiest(answer, redraw))
@@ -91,7 +93,7 @@ const methods = (calls, redraw) => dataTable("methods", [
   { title: "Mean time", num: true, text: (row) => duration(row.mean_micros / 1000),
     sort: (row) => row.mean_micros },
 ], calls.methods.filter((method) => method.calls > 0),
-"No client has called over HBase's protocol. Calls of gateways and of this process are not counted.",
+"No client has called over HBase's protocol.",
 redraw);
 
 const slow = (calls, redraw) => dataTable("slow", [

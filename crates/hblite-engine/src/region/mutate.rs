@@ -18,7 +18,7 @@
 //!
 //! Source: `HRegion.doMiniBatchMutate`.
 
-use hblite_env::sync::{RwLockReadGuard, RwLockWriteGuard};
+use hblite_env::sync::RwLockReadGuard;
 use hblite_model::cell::{TagType, key, push_tag};
 use hblite_model::{
     CellBuffer, CellRef, CellType, Durability, Error, Exception, LATEST_TIMESTAMP, Mutation,
@@ -26,10 +26,11 @@ use hblite_model::{
 };
 
 use super::Region;
-use super::row_lock::SharedRows;
+use super::row_lock::{ExclusiveRows, SharedRows, Waits};
 use super::timestamps::{GivenTimes, Patience, Survey, Surveys, stamp};
 use crate::given_times::WriteTime;
 use crate::invariants::ARE_CHECKED;
+use crate::row_hash::row_hash;
 use crate::wal::{EditOrigin, WalEdit, WalTicket};
 
 /// A write that has the locks of its rows.
@@ -47,7 +48,7 @@ pub(crate) struct RowsWrite<'a> {
 
 enum LockedRows<'a> {
     Shared { _guard: SharedRows<'a> },
-    Exclusive { _guards: Vec<RwLockWriteGuard<'a, ()>> },
+    Exclusive { _guard: ExclusiveRows<'a> },
 }
 
 /// A write with its sequence id. [`Logged::end`] ends it.
@@ -204,8 +205,11 @@ impl Region {
         let surveys: Surveys = mutations.clone().map(Survey::of).collect();
         let rows = surveys.iter().map(|survey| survey.row);
         let _rows = match surveys.iter().any(|survey| survey.reads) {
-            false => LockedRows::Shared { _guard: self.row_locks.shared(rows) },
-            true => LockedRows::Exclusive { _guards: self.row_locks.exclusive(rows) },
+            false => LockedRows::Shared { _guard: self.row_locks.shared(rows, self.waits()) },
+            true => {
+                let rows = rows.zip(mutations.clone().map(Mutation::row));
+                LockedRows::Exclusive { _guard: self.row_locks.exclusive(rows, self.waits()) }
+            }
         };
         let _updates = self.enter()?;
         let durability = durability.unwrap_or_else(|| self.durability_of(mutations));
@@ -219,6 +223,19 @@ impl Region {
             _rows,
             _updates,
         })
+    }
+
+    /// Where waits for locks of rows are counted.
+    fn waits(&self) -> Waits<'_> {
+        Waits { counting: &self.context.row_counting, counts: &self.row_counts }
+    }
+
+    /// Locks rows against every other write.
+    pub(super) fn lock_exclusively<'r>(
+        &self,
+        rows: impl Iterator<Item = &'r [u8]> + Clone,
+    ) -> ExclusiveRows<'_> {
+        self.row_locks.exclusive(rows.map(|row| (row_hash(row), row)), self.waits())
     }
 
     /// Counts mutations that were written.

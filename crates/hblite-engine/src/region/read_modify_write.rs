@@ -19,7 +19,6 @@ use super::Region;
 use super::mutate::mutation_tags;
 use super::timestamps::{GivenTimes, Patience, Survey, Surveys, stamp};
 use crate::nonces::Turn;
-use crate::row_hash::row_hash;
 use crate::wal::WalEdit;
 
 /// A write that was done.
@@ -48,7 +47,7 @@ impl Region {
         }
         let write = || {
             patiently(|patience| {
-                let _row = self.row_locks.exclusive(std::iter::once(row_hash(row)));
+                let _row = self.lock_exclusively(std::iter::once(row));
                 let _updates = self.enter()?;
                 self.mutate_locked(mutations, i64::MIN, nonce, patience)
             })
@@ -105,7 +104,7 @@ impl Region {
         let checked = checks.iter().map(CheckAndMutate::row);
         let rows = || checked.clone().chain(mutations.iter().map(Mutation::row));
         patiently(|patience| {
-            let _rows = self.row_locks.exclusive(rows().map(row_hash));
+            let _rows = self.lock_exclusively(rows());
             let _updates = self.enter()?;
             for check in checks {
                 let Some(condition) = check.condition() else { continue };
@@ -132,7 +131,7 @@ impl Region {
         patience: &Patience,
     ) -> Result<Option<Option<Written>>> {
         let get = condition_get(check, condition);
-        let _row = self.row_locks.exclusive(std::iter::once(row_hash(check.row())));
+        let _row = self.lock_exclusively(std::iter::once(check.row()));
         let _updates = self.enter()?;
         let found = self.read_row(&get)?;
         if !holds(condition, &found)? {

@@ -2,10 +2,11 @@
 //! `hblite hotspot watch --json` prints. docs/console.md has its fields.
 
 use hblite::bytes::to_string_binary;
+use hblite::{CallerCounts, RowCounts, RowWaits, WaitedRow};
 use serde::Serialize;
 
 use super::observed::{Method, Observed, Seen};
-use super::{Finding, chance, findings, prefix};
+use super::{Finding, HotCallers, chance, findings, prefix, waits};
 use crate::condition::NamedFigures;
 use crate::result::Metric;
 
@@ -30,12 +31,20 @@ pub struct HotReport {
     pub to_ms: i64,
     /// The tables.
     pub tables: Vec<HotTable>,
+    /// Who sent the requests to all tables, if that was counted.
+    pub callers: Option<HotCallers>,
 }
 
 impl HotReport {
-    /// A report of a time without tables.
-    pub fn new((from_ms, to_ms): (i64, i64)) -> Self {
-        Self { version: VERSION, from_ms, to_ms, tables: Vec::new() }
+    /// A report of a time without tables, with those who sent requests to any.
+    pub fn new<'c>(
+        (from_ms, to_ms): (i64, i64),
+        rows: impl Iterator<Item = &'c RowCounts>,
+    ) -> Self {
+        let mut counts = CallerCounts::default();
+        rows.for_each(|rows| counts.add(&rows.callers));
+        let callers = HotCallers::of(&counts, None);
+        Self { version: VERSION, from_ms, to_ms, tables: Vec::new(), callers }
     }
 }
 
@@ -50,6 +59,7 @@ pub struct HotTable {
     rows: KnownRows,
     hottest: Hottest,
     findings: Vec<HotFinding>,
+    callers: Option<HotCallers>,
 }
 
 /// How the rows are known.
@@ -67,6 +77,23 @@ struct Hottest {
     regions: Vec<Hot>,
     rows: Vec<Hot>,
     prefixes: Vec<Hot>,
+    waits: HotWaits,
+}
+
+/// Waits for locks of rows.
+#[derive(Debug, Clone, Serialize)]
+struct HotWaits {
+    waits: u64,
+    seconds: f64,
+    rows: Vec<HotWait>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct HotWait {
+    /// `None` if a plain write held it.
+    row: Option<String>,
+    waits: u64,
+    seconds: f64,
 }
 
 /// Something with its share of the table's reads or writes, and the bounds of the share.
@@ -93,11 +120,12 @@ struct Keys {
     end: String,
 }
 
+/// A share with its bounds.
 #[derive(Debug, Clone, Copy, Serialize)]
-struct Share {
-    share: f64,
-    low: f64,
-    high: f64,
+pub(super) struct Share {
+    pub(super) share: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -113,9 +141,22 @@ struct HotFinding {
 
 impl Share {
     /// Four digits after the point.
-    fn of(share: f64, low: f64, high: f64) -> Self {
+    pub(super) fn of(share: f64, low: f64, high: f64) -> Self {
         let rounded = |share: f64| (share.clamp(0.0, 1.0) * 1e4).round() / 1e4;
         Self { share: rounded(share), low: rounded(low), high: rounded(high) }
+    }
+}
+
+impl HotWaits {
+    fn of(waits: RowWaits) -> Self {
+        let seconds = |micros: u64| micros as f64 / 1e6;
+        let row = |waited: WaitedRow| HotWait {
+            row: (!waited.row.is_empty()).then(|| to_string_binary(&waited.row)),
+            waits: waited.waits,
+            seconds: seconds(waited.micros),
+        };
+        let rows = waits.rows.into_iter().take(ROWS_MAX).map(row).collect();
+        Self { waits: waits.waits, seconds: seconds(waits.micros), rows }
     }
 }
 
@@ -159,8 +200,10 @@ impl HotTable {
                 regions: seen.iter().flat_map(regions).collect(),
                 rows: seen.iter().flat_map(rows).collect(),
                 prefixes: seen.iter().flat_map(prefixes).collect(),
+                waits: HotWaits::of(waits::of(observed)),
             },
             findings: findings(observed).into_iter().map(HotFinding::of).collect(),
+            callers: observed.rows.and_then(|rows| HotCallers::of(&rows.callers, Some(table))),
         }
     }
 

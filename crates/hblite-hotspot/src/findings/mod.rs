@@ -5,9 +5,12 @@
 //!
 //! - `observed` joins both, and decides which windows are the latest
 //! - `hot` is a document for programs, with the findings
+//! - `waits` names rows for whose locks writes wait
+//! - `callers` says who sends the requests
 //! - `rows`, `prefix` and `front` each find one kind; `motion` follows regions whose rows are not
 //!   known
 
+mod callers;
 mod front;
 mod hot;
 mod motion;
@@ -16,7 +19,9 @@ mod prefix;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod waits;
 
+pub use callers::HotCallers;
 pub use hot::{HOT_SECONDS, HotReport, HotTable};
 pub use motion::{Hottest, Motion};
 pub use observed::{Method, Observed, RegionSeen, latest, thinned};
@@ -36,7 +41,7 @@ const SAMPLE_MIN: usize = 50;
 /// Something that is hot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// `region`, `row`, `prefix`, `forward` or `single`.
+    /// `region`, `row`, `prefix`, `forward`, `single` or `waits`.
     pub kind: &'static str,
     /// Writes or reads.
     pub metric: Metric,
@@ -71,6 +76,7 @@ pub fn findings(observed: &Observed<'_>) -> Vec<Finding> {
         found.extend(front);
         found.extend(rows);
     }
+    found.extend(waits::find(observed).filter(|_| observed.seconds > 0.0));
     found
 }
 

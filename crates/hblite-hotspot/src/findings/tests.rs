@@ -1,6 +1,6 @@
 //! Loads with a known answer.
 
-use hblite::{HeavyRows, RegionRows, RowCounts, SampledRow};
+use hblite::{HeavyRows, RegionRows, RowCounts, RowWaits, SampledRow, WaitedRow};
 
 use super::*;
 use crate::mix::mixed;
@@ -21,6 +21,7 @@ fn of_requests(requests: &[(String, bool)]) -> Vec<Finding> {
     let mut rows = RowCounts::default();
     for at in 0..4 {
         rows.regions.push(RegionRows {
+            waits: Default::default(),
             table: "t".parse().unwrap(),
             region: at.to_string(),
             reads: HeavyRows::default(),
@@ -54,6 +55,37 @@ fn of_writes(count: u64, row: impl Fn(u64) -> String) -> Vec<Finding> {
 
 fn kinds(found: &[Finding]) -> Vec<&'static str> {
     found.iter().map(|finding| finding.kind).collect()
+}
+
+/// The row for which writes wait, not the one that waits; plain writes do not say their row.
+#[test]
+fn waits_are_of_the_row_that_is_held() {
+    let waited = |row: &str, micros| WaitedRow { row: row.into(), micros, waits: 7 };
+    let of = |micros: u64| {
+        let rows = vec![waited("", 9_000_000), waited("total", micros), waited("other", 1)];
+        let waits = RowWaits { waits: 21, micros: 2 * micros, error_micros: micros, rows };
+        let region = |name: &str, waits: &RowWaits| RegionRows {
+            table: "t".parse().unwrap(),
+            region: name.to_owned(),
+            reads: HeavyRows::default(),
+            writes: HeavyRows::default(),
+            waits: waits.clone(),
+        };
+        let elsewhere = RowWaits { rows: vec![waited("elsewhere", 1 << 40)], ..waits.clone() };
+        let regions = vec![region("0", &waits), region("of another table", &elsewhere)];
+        let rows = RowCounts { regions, ..RowCounts::default() };
+        let regions = vec![RegionSeen { name: "0".to_owned(), ..RegionSeen::default() }];
+        let motion = (Motion::default(), Motion::default());
+        let (rows, method) = (Some(&rows), Method::Counted);
+        findings(&Observed { regions, seconds: 10.0, rows, method, motion })
+    };
+    let found = of(3_000_000);
+    assert_eq!(kinds(&found), ["waits"]);
+    let expected =
+        "Writes waited 3 s for the row \"total\", 7 times: at any moment, 0.3 of them wait.";
+    assert_eq!(found[0].text, expected);
+    assert_eq!((found[0].share, found[0].low, found[0].high), (0.5, 0.5, 1.0));
+    assert_eq!(kinds(&of(900_000)), [""; 0]);
 }
 
 /// A row anywhere in the table.

@@ -45,11 +45,12 @@ pub fn hot(
 }
 
 impl HotReport {
-    /// A report of the last minute of readings, without tables.
+    /// A report of the last minute of readings, with callers and without tables.
     pub fn of_last_minute(readings: &[Reading]) -> Self {
         let times = last_minute(readings);
         let ms = |reading: Option<&Reading>| reading.map_or(0, |reading| reading.time_ms);
-        Self::new((ms(times.first()), ms(times.last())))
+        let rows = times.iter().skip(1).filter_map(|reading| reading.rows.as_ref());
+        Self::new((ms(times.first()), ms(times.last())), rows)
     }
 }
 

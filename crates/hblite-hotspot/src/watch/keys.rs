@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use hblite::filter::Filter;
 use hblite::{
-    Connection, HeavyRows, ROW_MAX, RegionRows, RowCounts, SampledRow, Scan, TableName, TimeRange,
-    row_bound,
+    CallerCounts, Connection, HeavyRows, ROW_MAX, RegionRows, RowCounts, SampledRow, Scan,
+    TableName, TimeRange, row_bound,
 };
 
 use crate::advise::{AdviceOptions, Expected, NoAdvice, advise};
@@ -114,8 +114,10 @@ pub fn counts_of(
         row: cut(&found[*index].0),
     };
     RowCounts {
+        callers: CallerCounts::default(),
         until: 0,
         regions: vec![RegionRows {
+            waits: Default::default(),
             table,
             region: region.to_owned(),
             reads: HeavyRows::default(),

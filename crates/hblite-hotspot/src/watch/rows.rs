@@ -1,7 +1,13 @@
-//! The rows of requests as JSON: in the answer of `hblite serve` to `/rows`, and in recordings.
+//! The rows of requests, and who sent them, as JSON: in the answer of `hblite serve` to `/rows`,
+//! and in recordings.
+
+use std::net::IpAddr;
 
 use hblite::bytes::{from_string_binary, to_string_binary};
-use hblite::{HeavyRows, RegionRows, RowCounts, SampledRow};
+use hblite::{
+    Caller, CallerCounts, HeavyRows, Operation, Protocol, RegionRows, RowCounts, RowWaits,
+    SampledRow, WaitedRow,
+};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// [`RowCounts`], with rows as `Bytes.toStringBinary` prints them.
@@ -11,6 +17,26 @@ struct Document {
     regions: Vec<RegionDocument>,
     /// The region's place, `r` or `w`, the row.
     sample: Vec<(u32, char, String)>,
+    /// Older recordings have none.
+    #[serde(default)]
+    callers: CallersDocument,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct CallersDocument {
+    requests: u64,
+    error: u64,
+    callers: Vec<CallerDocument>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct CallerDocument {
+    protocol: String,
+    address: Option<IpAddr>,
+    user: Option<String>,
+    operation: String,
+    table: String,
+    requests: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -19,6 +45,17 @@ struct RegionDocument {
     region: String,
     reads: HeavyDocument,
     writes: HeavyDocument,
+    /// Older recordings have none.
+    #[serde(default)]
+    waits: WaitsDocument,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct WaitsDocument {
+    waits: u64,
+    micros: u64,
+    error_micros: u64,
+    rows: Vec<(String, u64, u64)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -49,6 +86,7 @@ fn counts(document: Document) -> Result<RowCounts, String> {
             region: region.region,
             reads: heavy(region.reads),
             writes: heavy(region.writes),
+            waits: waits(region.waits),
         })
     };
     let sampled = |(region, kind, row): (u32, char, String)| SampledRow {
@@ -60,6 +98,51 @@ fn counts(document: Document) -> Result<RowCounts, String> {
         until: document.until,
         regions: document.regions.into_iter().map(region).collect::<Result<_, String>>()?,
         sample: document.sample.into_iter().map(sampled).collect(),
+        callers: callers(document.callers)?,
+    })
+}
+
+fn waits(document: WaitsDocument) -> RowWaits {
+    let row = |(row, micros, waits): (String, u64, u64)| WaitedRow {
+        row: from_string_binary(&row),
+        micros,
+        waits,
+    };
+    RowWaits {
+        waits: document.waits,
+        micros: document.micros,
+        error_micros: document.error_micros,
+        rows: document.rows.into_iter().map(row).collect(),
+    }
+}
+
+fn waits_document(waits: &RowWaits) -> WaitsDocument {
+    let row = |row: &WaitedRow| (to_string_binary(&row.row), row.micros, row.waits);
+    WaitsDocument {
+        waits: waits.waits,
+        micros: waits.micros,
+        error_micros: waits.error_micros,
+        rows: waits.rows.iter().map(row).collect(),
+    }
+}
+
+fn callers(document: CallersDocument) -> Result<CallerCounts, String> {
+    let caller = |caller: CallerDocument| {
+        let CallerDocument { protocol, address, user, operation, table, requests } = caller;
+        let unknown = |name: &str| format!("{name:?} is not known");
+        let caller = Caller {
+            protocol: Protocol::of_name(&protocol).ok_or_else(|| unknown(&protocol))?,
+            address,
+            user: user.map(Into::into),
+            operation: Operation::of_name(&operation).ok_or_else(|| unknown(&operation))?,
+            table: table.parse().map_err(|error: hblite::Error| error.to_string())?,
+        };
+        Ok((caller, requests))
+    };
+    Ok(CallerCounts {
+        requests: document.requests,
+        error: document.error,
+        callers: document.callers.into_iter().map(caller).collect::<Result<_, String>>()?,
     })
 }
 
@@ -74,6 +157,7 @@ fn document(counts: &RowCounts) -> Document {
         region: region.region.clone(),
         reads: heavy(&region.reads),
         writes: heavy(&region.writes),
+        waits: waits_document(&region.waits),
     };
     let sampled = |one: &SampledRow| {
         (one.region, if one.is_write { 'w' } else { 'r' }, to_string_binary(&one.row))
@@ -82,6 +166,23 @@ fn document(counts: &RowCounts) -> Document {
         until: counts.until,
         regions: counts.regions.iter().map(region).collect(),
         sample: counts.sample.iter().map(sampled).collect(),
+        callers: callers_document(&counts.callers),
+    }
+}
+
+fn callers_document(counts: &CallerCounts) -> CallersDocument {
+    let caller = |(caller, requests): &(Caller, u64)| CallerDocument {
+        protocol: caller.protocol.name().to_owned(),
+        address: caller.address,
+        user: caller.user.as_deref().map(str::to_owned),
+        operation: caller.operation.name().to_owned(),
+        table: caller.table.to_string(),
+        requests: *requests,
+    };
+    CallersDocument {
+        requests: counts.requests,
+        error: counts.error,
+        callers: counts.callers.iter().map(caller).collect(),
     }
 }
 

@@ -8,7 +8,9 @@ use hblite::bytes::from_string_binary;
 use super::{Reading, RegionReading, Watched, counters, grown};
 use crate::condition::{counted, short};
 use crate::figures::Figures;
-use crate::findings::{Hottest, Method, Motion, Observed, RegionSeen, findings, latest};
+use crate::findings::{
+    HotCallers, Hottest, Method, Motion, Observed, RegionSeen, findings, latest,
+};
 use crate::result::{Counts, Metric, RunResult};
 
 /// The writes of a table are uneven if the hottest region has this many times the mean.
@@ -48,6 +50,8 @@ pub fn verdict(readings: &[Reading], result: &RunResult, written: Option<&RowCou
             observed.seconds
         ));
     }
+    let callers = observed.rows.and_then(|rows| HotCallers::of(&rows.callers, Some(table)));
+    lines.extend(callers.and_then(|callers| callers.text()));
     let regions = &observed.regions;
     let hot = if is_uneven { hottest(regions, table, latest.times_ms) } else { None };
     let written = observed.written_in_proportion(ADVISED_MAX);

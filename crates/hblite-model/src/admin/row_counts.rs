@@ -1,10 +1,11 @@
 //! Which rows requests were for, counted per region.
 //!
-//! A list of the heaviest rows is that of Space-Saving (Metwally, Agrawal, El Abbadi, 2005): of
-//! bounded size, and exact but for an error that it states.
+//! A list of the heaviest rows is of bounded size, and exact but for an error that it states
+//! ([`SpaceSaving`](super::SpaceSaving)).
 
 use std::collections::HashMap;
 
+use super::CallerCounts;
 use crate::TableName;
 
 /// The counts since an earlier call.
@@ -16,6 +17,8 @@ pub struct RowCounts {
     pub regions: Vec<RegionRows>,
     /// Some of the requests, the earliest first.
     pub sample: Vec<SampledRow>,
+    /// Who sent the requests of clients, if a server counts them.
+    pub callers: CallerCounts,
 }
 
 /// The rows of a region.
@@ -29,6 +32,35 @@ pub struct RegionRows {
     pub reads: HeavyRows,
     /// Mutations.
     pub writes: HeavyRows,
+    /// Waits of writes for locks of rows.
+    pub waits: RowWaits,
+}
+
+/// The rows for whose locks was waited the longest.
+///
+/// A time is at most [`error_micros`](RowWaits::error_micros) too short and never too long.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RowWaits {
+    /// All waits.
+    pub waits: u64,
+    /// How long they took together, in microseconds.
+    pub micros: u64,
+    /// How much too short the time of a row is at most.
+    pub error_micros: u64,
+    /// The rows that were held, the one that was waited for the longest first.
+    pub rows: Vec<WaitedRow>,
+}
+
+/// A row that was held while others waited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitedRow {
+    /// The row, cut after [`ROW_MAX`] bytes; empty if it is not known, because a plain write held
+    /// it.
+    pub row: Vec<u8>,
+    /// For how long was waited, in microseconds.
+    pub micros: u64,
+    /// How often, as far as that is known.
+    pub waits: u64,
 }
 
 /// The heaviest of the rows that were requested.
@@ -61,6 +93,8 @@ pub struct SampledRow {
 pub const ROW_MAX: usize = 128;
 /// Rows of a list.
 pub const HEAVY_ROWS_MAX: usize = 64;
+/// Rows of a list of waits.
+pub const WAITED_ROWS_MAX: usize = 16;
 
 impl HeavyRows {
     /// Adds the counts of another time.
@@ -86,10 +120,40 @@ impl HeavyRows {
     }
 }
 
+impl RowWaits {
+    /// Adds the waits of another time.
+    pub fn add(&mut self, later: &Self) {
+        self.waits = self.waits.saturating_add(later.waits);
+        self.micros = self.micros.saturating_add(later.micros);
+        self.error_micros = self.error_micros.saturating_add(later.error_micros);
+        for row in &later.rows {
+            match self.rows.iter_mut().find(|known| known.row == row.row) {
+                Some(known) => {
+                    known.micros = known.micros.saturating_add(row.micros);
+                    known.waits = known.waits.saturating_add(row.waits);
+                }
+                None => self.rows.push(row.clone()),
+            }
+        }
+        self.keep_the_longest();
+    }
+
+    /// Orders the rows, and drops those that are too many.
+    pub fn keep_the_longest(&mut self) {
+        let order = |row: &WaitedRow| (std::cmp::Reverse(row.micros), row.row.clone());
+        self.rows.sort_by_cached_key(order);
+        if let Some(dropped) = self.rows.get(WAITED_ROWS_MAX) {
+            self.error_micros = self.error_micros.saturating_add(dropped.micros);
+            self.rows.truncate(WAITED_ROWS_MAX);
+        }
+    }
+}
+
 impl RowCounts {
     /// Adds the counts of the time that follows.
     pub fn add(&mut self, later: &Self) {
         self.until = later.until;
+        self.callers.add(&later.callers);
         let mut places: HashMap<String, u32> = (0..)
             .zip(&self.regions)
             .map(|(place, region)| (region.region.clone(), place))
@@ -103,6 +167,7 @@ impl RowCounts {
                 Some(own) => {
                     own.reads.add(&region.reads);
                     own.writes.add(&region.writes);
+                    own.waits.add(&region.waits);
                 }
                 None => self.regions.push(region.clone()),
             }
@@ -142,6 +207,23 @@ mod tests {
     }
 
     #[test]
+    fn waits_of_two_times_are_added() {
+        let row = |row: u8, micros| WaitedRow { row: vec![row], micros, waits: 1 };
+        let waits = |rows: Vec<WaitedRow>| RowWaits {
+            waits: rows.len() as u64,
+            micros: rows.iter().map(|row| row.micros).sum(),
+            error_micros: 0,
+            rows,
+        };
+        let mut sum = waits(vec![row(1, 5), row(2, 3)]);
+        sum.add(&waits(vec![row(2, 4)]));
+        assert_eq!(sum.rows, [WaitedRow { waits: 2, ..row(2, 7) }, row(1, 5)]);
+        assert_eq!((sum.waits, sum.micros, sum.error_micros), (3, 12, 0));
+        sum.add(&waits((10..26).map(|number| row(number, 1)).collect()));
+        assert_eq!((sum.rows.len(), sum.micros, sum.error_micros), (WAITED_ROWS_MAX, 28, 1));
+    }
+
+    #[test]
     fn regions_are_found_by_name() {
         let of = |region: &str, row: &str| RowCounts {
             until: 1,
@@ -150,8 +232,10 @@ mod tests {
                 region: region.to_owned(),
                 reads: HeavyRows::default(),
                 writes: heavy(&[(row, 1)], 0),
+                waits: RowWaits::default(),
             }],
             sample: vec![SampledRow { region: 0, is_write: true, row: row.into() }],
+            callers: CallerCounts::default(),
         };
         let mut sum = of("one", "a");
         sum.add(&of("two", "b"));

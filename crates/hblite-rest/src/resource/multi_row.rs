@@ -1,7 +1,7 @@
 //! `/TABLE/multiget[/COLUMNS]?row=...`: several rows by their keys.
 
-use hblite::Get;
 use hblite::filter::parse_filter;
+use hblite::{Get, Operation};
 use hyper::StatusCode;
 
 use super::target;
@@ -44,6 +44,7 @@ pub(crate) fn get(gateway: &Gateway, request: &Request, table: &str, path: &str)
     let keys = || request.parameters_called("row");
     keys().try_for_each(|key| get(key).map(drop))?;
     let table = gateway.table(table).map_err(unexpected)?;
+    request.note(Operation::Get, table.name(), keys().count());
     let mut rows = Vec::new();
     for key in keys() {
         let row = table.get(&get(key)?).map_err(unexpected)?;

@@ -1,6 +1,6 @@
 //! `/TABLE/ROW...`: a row, or a range of rows, and the cells of it that a path selects.
 
-use hblite::{Scan, TimeRange};
+use hblite::{Operation, Scan, TimeRange};
 use hyper::header::HeaderName;
 use hyper::{Method, StatusCode};
 
@@ -70,7 +70,8 @@ fn read_row(
     gateway: &Gateway,
     target: &Target<'_>,
 ) -> Result<hblite::Result<Vec<RowModel>>, Failure> {
-    let get = || gateway.table(target.table)?.get(&target::get(&target.spec)?);
+    let table = || gateway.requested(target.request, Operation::Get, target.table);
+    let get = || table()?.get(&target::get(&target.spec)?);
     let row = match get() {
         Ok(row) if row.is_empty() => return Ok(Ok(Vec::new())),
         Ok(row) => row,
@@ -93,7 +94,8 @@ fn read_range(
     let size_max = gateway.options.limits.answer_size_max_bytes;
     let values_max = usize::try_from(target.spec.values_max).unwrap_or(0).saturating_add(1);
     let (mut rows, mut size, mut values) = (Vec::new(), 0, 0);
-    let mut scanner = match scan(target).and_then(|scan| gateway.table(target.table)?.scan(&scan)) {
+    let table = || gateway.requested(target.request, Operation::Scan, target.table);
+    let mut scanner = match scan(target).and_then(|scan| table()?.scan(&scan)) {
         Ok(scanner) => scanner,
         Err(error) => return Ok(Err(error)),
     };

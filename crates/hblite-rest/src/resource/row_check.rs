@@ -2,7 +2,7 @@
 //!
 //! The last cell of the body is the condition: the value that its column must have.
 
-use hblite::{Append, CheckAndMutate, Delete, Increment, Put, bytes};
+use hblite::{Append, CheckAndMutate, Delete, Increment, Operation, Put, bytes};
 use hyper::StatusCode;
 
 use super::target::{Columns, Target, key, number_format};
@@ -28,7 +28,7 @@ fn column_of(cell: &CellModel) -> Result<&[u8], Failure> {
 }
 
 pub(super) fn check_and_put(gateway: &Gateway, target: &Target<'_>, set: &CellSet) -> Answer {
-    let table = gateway.table(target.table)?;
+    let table = gateway.requested(target.request, Operation::CheckAndMutate, target.table)?;
     let row = only_row(set)?;
     let key = key(row, target);
     let Some((check, cells)) = row.cells.split_last().filter(|(_, cells)| !cells.is_empty()) else {
@@ -66,7 +66,7 @@ pub(super) fn check_and_put(gateway: &Gateway, target: &Target<'_>, set: &CellSe
 }
 
 pub(super) fn check_and_delete(gateway: &Gateway, target: &Target<'_>, set: &CellSet) -> Answer {
-    let table = gateway.table(target.table)?;
+    let table = gateway.requested(target.request, Operation::CheckAndMutate, target.table)?;
     let row = only_row(set)?;
     let key = key(row, target);
     let Some((check, cells)) = row.cells.split_last() else {
@@ -102,7 +102,7 @@ pub(super) fn check_and_delete(gateway: &Gateway, target: &Target<'_>, set: &Cel
 const INCOMPLETE: &str = "Bad request: Column incorrectly specified.";
 
 pub(super) fn append(gateway: &Gateway, target: &Target<'_>, set: &CellSet) -> Answer {
-    let table = gateway.table(target.table)?;
+    let table = gateway.requested(target.request, Operation::Append, target.table)?;
     let row = only_row(set)?;
     let mut append = Append::new(key(row, target)).with_returned_results(target.returns_result);
     let mut columns = Columns::new(target);
@@ -122,7 +122,7 @@ pub(super) fn append(gateway: &Gateway, target: &Target<'_>, set: &CellSet) -> A
 }
 
 pub(super) fn increment(gateway: &Gateway, target: &Target<'_>, set: &CellSet) -> Answer {
-    let table = gateway.table(target.table)?;
+    let table = gateway.requested(target.request, Operation::Increment, target.table)?;
     let row = only_row(set)?;
     let mut increment =
         Increment::new(key(row, target)).with_returned_results(target.returns_result);

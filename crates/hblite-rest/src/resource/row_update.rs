@@ -1,6 +1,6 @@
 //! Puts and deletes of rows.
 
-use hblite::{Delete, LATEST_TIMESTAMP, Put};
+use hblite::{Delete, LATEST_TIMESTAMP, Operation, Put};
 use hyper::StatusCode;
 
 use super::row_check;
@@ -47,7 +47,9 @@ fn put_rows(gateway: &Gateway, target: &Target<'_>, set: &CellSet) -> Answer {
         put.as_mutation().check()?;
         puts.push(put);
     }
-    gateway.table(target.table)?.put_all(&puts)?;
+    let table = gateway.table(target.table)?;
+    target.request.note(Operation::Put, table.name(), puts.len());
+    table.put_all(&puts)?;
     Ok(Response::ok())
 }
 
@@ -76,7 +78,7 @@ fn put_value(gateway: &Gateway, target: &Target<'_>) -> Answer {
         return Err(Failure::out_of_memory());
     }
     let put = Put::new(row).add_at(family, qualifier, timestamp, request.body.as_ref());
-    gateway.table(target.table)?.put(&put)?;
+    gateway.requested(request, Operation::Put, target.table)?.put(&put)?;
     Ok(Response::ok())
 }
 
@@ -101,6 +103,6 @@ pub(super) fn delete(gateway: &Gateway, target: &Target<'_>) -> Answer {
     }
     // HBase constructs the delete before anything catches exceptions.
     delete.as_mutation().check().map_err(|_| Failure::UNEXPECTED)?;
-    gateway.table(target.table)?.delete(&delete)?;
+    gateway.requested(target.request, Operation::Delete, target.table)?.delete(&delete)?;
     Ok(Response::ok())
 }

@@ -1,6 +1,6 @@
 //! `/TABLE/scanner`: scans over several requests.
 
-use hblite::{Error, Exception};
+use hblite::{Error, Exception, Operation};
 use hyper::header::HeaderName;
 use hyper::{Method, StatusCode};
 
@@ -50,6 +50,9 @@ pub(crate) fn answer(gateway: &Gateway, request: &Request, id: &str) -> Answer {
     let cells_max: i32 = number(request, "c", 0)?;
     let Some(scanner) = scanner else { return Ok(Response::not_found()) };
     let mut cells = scanner.cells.lock();
+    if let Some(table) = cells.table() {
+        request.note(Operation::Scan, table, 1);
+    }
     if !cells.has_memory() {
         return Err(Failure::out_of_memory());
     }

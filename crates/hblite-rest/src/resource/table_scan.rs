@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hblite::filter::{Filter, ListOperator, parse_filter};
-use hblite::{Error, Exception, ResultScanner, Scan, TimeRange};
+use hblite::{Error, Exception, Operation, ResultScanner, Scan, TimeRange};
 use hyper::header::{ACCEPT, CONTENT_ENCODING};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -46,7 +46,8 @@ impl<'a> Resource<'a> {
         let limit = number(request, "limit", i32::MAX)?;
         let scan = scan(request, path, limit)?;
         // HBase detects these errors only after it has begun to answer.
-        let scanner = gateway.table(table).and_then(|table| table.scan(&scan));
+        let table = gateway.requested(request, Operation::Scan, table);
+        let scanner = table.and_then(|table| table.scan(&scan));
         let scanner = scanner.map_err(|_| Failure::UNEXPECTED)?;
         let stall_timeout = gateway.options.limits.idle_timeout;
         Ok(Self { request, scanner, limit, stall_timeout })

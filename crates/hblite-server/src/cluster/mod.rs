@@ -23,8 +23,10 @@ use std::sync::Arc;
 
 use hblite_engine::{Engine, RegionHandle, Timeline};
 use hblite_model::bytes::to_string_binary;
-use hblite_model::{FlushRequest, META_ENCODED_NAME, RegionInfo, Result, SystemTables, TableName};
+use hblite_model::{FlushRequest, META_ENCODED_NAME, RegionInfo, Result, RowCounts};
+use hblite_model::{SystemTables, TableName};
 use hblite_wire::RemoteException;
+use hblite_wire::callers::CallerCounting;
 use hblite_wire::exception::class;
 use hblite_wire::memory::MemoryBudget;
 use hblite_wire::pb;
@@ -94,6 +96,7 @@ pub(crate) struct Shared {
     pub(crate) memory: Arc<MemoryBudget>,
     pub(crate) faults: ActiveFaults,
     pub(crate) calls: CallStatistics,
+    pub(crate) callers: Arc<CallerCounting>,
     /// Counts changes of tables, namespaces, locations and switches.
     pub(crate) changes: watch::Sender<u64>,
 }
@@ -132,12 +135,18 @@ impl Cluster {
             memory: Arc::clone(&memory),
             faults: ActiveFaults::default(),
             calls: CallStatistics::default(),
+            callers: Arc::default(),
             changes: watch::Sender::new(0),
             options,
         };
         let shared = Arc::new(shared);
         let scanners = Scanners::new(&shared.options.limits, &memory);
         Ok(Self { engine, generation, scanners, compactor: Compactor::default(), shared })
+    }
+
+    /// Which rows were requested since an earlier call, and who requested them.
+    pub(crate) fn row_counts(&self, after: u64) -> RowCounts {
+        self.callers.after(after, |after| self.engine.row_counts(after))
     }
 
     /// The same cluster over the store after a rewind, without the previous scanners.

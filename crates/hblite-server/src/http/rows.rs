@@ -1,7 +1,7 @@
-//! `/rows`: which rows are requested.
+//! `/rows`: which rows are requested, and by whom.
 
 use hblite_model::bytes::to_string_binary;
-use hblite_model::{HeavyRows, RegionRows, SampledRow};
+use hblite_model::{Caller, CallerCounts, HeavyRows, RegionRows, RowWaits, SampledRow, WaitedRow};
 use serde_json::{Value, json};
 
 use super::Admin;
@@ -16,12 +16,31 @@ pub(super) fn rows(admin: &Admin, query: Option<&str>) -> Answer {
             number.ok_or_else(|| Refused::bad("the only parameter is after=NUMBER"))?
         }
     };
-    let counts = admin.cluster.get().engine.row_counts(after);
+    let counts = admin.cluster.get().row_counts(after);
     Ok(json!({
         "until": counts.until,
         "regions": counts.regions.iter().map(region_json).collect::<Value>(),
         "sample": counts.sample.iter().map(sampled_json).collect::<Value>(),
+        "callers": callers_json(&counts.callers),
     }))
+}
+
+fn callers_json(counts: &CallerCounts) -> Value {
+    let caller = |(caller, requests): &(Caller, u64)| {
+        json!({
+            "protocol": caller.protocol.name(),
+            "address": caller.address,
+            "user": caller.user.as_deref(),
+            "operation": caller.operation.name(),
+            "table": caller.table.to_string(),
+            "requests": requests,
+        })
+    };
+    json!({
+        "requests": counts.requests,
+        "error": counts.error,
+        "callers": counts.callers.iter().map(caller).collect::<Value>(),
+    })
 }
 
 fn region_json(region: &RegionRows) -> Value {
@@ -30,6 +49,18 @@ fn region_json(region: &RegionRows) -> Value {
         "region": region.region,
         "reads": heavy_json(&region.reads),
         "writes": heavy_json(&region.writes),
+        "waits": waits_json(&region.waits),
+    })
+}
+
+/// A row that is not known is empty.
+fn waits_json(waits: &RowWaits) -> Value {
+    let row = |row: &WaitedRow| json!([to_string_binary(&row.row), row.micros, row.waits]);
+    json!({
+        "waits": waits.waits,
+        "micros": waits.micros,
+        "error_micros": waits.error_micros,
+        "rows": waits.rows.iter().map(row).collect::<Value>(),
     })
 }
 

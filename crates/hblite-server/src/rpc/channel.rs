@@ -178,7 +178,7 @@ impl Channel {
     fn line(&self, start_code: u64) -> Result<Line, String> {
         let (shared, limits) = (self.dispatcher.shared(), self.dispatcher.limits());
         let reached = (shared.options.bind, shared.identity(self.role).port).into();
-        let mut client = client_of(&self.header, shared, self.role, reached)?;
+        let mut client = client_of(&self.header, shared, self.role, reached, None)?;
         client.recorded = shared.options.recorder.as_ref().map(|recorder| {
             let service = self.header.service_name.clone().unwrap_or_default();
             let header = Bytes::from(prost::Message::encode_to_vec(&self.header));

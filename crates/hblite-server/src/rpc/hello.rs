@@ -1,8 +1,9 @@
 //! How a connection begins: the preamble, and the header with the user and the service.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use bytes::Bytes;
+use hblite_model::Protocol;
 use hblite_wire::cell_block::{Codec, Compressor};
 use hblite_wire::exception::class;
 use hblite_wire::frame::{NO_CALL_ID, Response, decode_connection_header};
@@ -35,7 +36,8 @@ pub(super) async fn shake_hands(
     if !charge.try_resize(CONNECTION_BYTES) {
         return Ok(None);
     }
-    let peer = stream.peer_addr()?.to_string();
+    let from = stream.peer_addr()?;
+    let peer = from.to_string();
     let mut has_asked_for_principal = false;
     loop {
         let mut bytes = [0; PREAMBLE_SIZE];
@@ -79,7 +81,8 @@ pub(super) async fn shake_hands(
     let Ok(header) = decode_connection_header(&block) else {
         return Ok(None);
     };
-    let mut client = match client_of(&header, cluster, role, stream.local_addr()?) {
+    let mut client = match client_of(&header, cluster, role, stream.local_addr()?, Some(from.ip()))
+    {
         Ok(client) => client,
         Err(why) => {
             refuse(cluster, stream, &why);
@@ -119,7 +122,7 @@ async fn read_block(
     Ok(Some(block))
 }
 
-/// The client with this header.
+/// The client with this header, at the address `from` unless it is in this process.
 ///
 /// # Errors
 /// What it requests that hblite does not support. As HBase does, the server then closes the
@@ -129,6 +132,7 @@ pub(super) fn client_of(
     cluster: &Shared,
     role: Role,
     reached: SocketAddr,
+    from: Option<IpAddr>,
 ) -> Result<Client, String> {
     let named = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
     let service = header.service_name.as_deref().unwrap_or_default();
@@ -145,6 +149,7 @@ pub(super) fn client_of(
         .version_info
         .as_ref()
         .map(|version| (version.version_major.unwrap_or(0), version.version_minor.unwrap_or(0)));
+    let user = header.user_info.as_ref().map(|user| user.effective_user.as_str());
     let host = cluster.host_for(reached);
     let server = cluster.identity(role).text(&host);
     Ok(Client {
@@ -155,6 +160,7 @@ pub(super) fn client_of(
         version,
         host,
         server,
+        counted: cluster.callers.client(Protocol::Rpc, from, user),
         recorded: None,
     })
 }

@@ -1,5 +1,6 @@
 //! The client of a connection and the requested service, as its header describes them.
 
+use hblite_wire::callers::CountedClient;
 use hblite_wire::cell_block::{Codec, Compressor};
 
 use crate::cluster::Role;
@@ -47,6 +48,8 @@ pub(crate) struct Client {
     pub(crate) host: String,
     /// The name of the server that it talks to.
     pub(crate) server: String,
+    /// Counts its requests.
+    pub(crate) counted: CountedClient,
     /// If its calls are recorded.
     pub(crate) recorded: Option<RecordedConnection>,
 }

@@ -11,7 +11,6 @@ mod types;
 mod writes;
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use self::types::{
     BatchMutation, Cells, ColumnDescriptor, Mutation, Rows, TAppend, TIncrement, TRegionInfo,
@@ -21,15 +20,15 @@ use crate::attributes::Attributes;
 use crate::fault::Answer;
 use crate::memory::Allowance;
 use crate::protocol::wire::{List, Map};
+use crate::requests::Requests;
 use crate::service::thrift_service;
-use crate::store::Store;
 
 /// `TThriftServerType.ONE`.
 const SERVER_TYPE: i32 = 1;
 
 /// The service, for one connection.
 pub(crate) struct Handler {
-    store: Arc<Store>,
+    store: Requests,
     /// Number of the connection.
     connection: u64,
     /// The account of answers.
@@ -39,7 +38,7 @@ pub(crate) struct Handler {
 type Text = Vec<u8>;
 
 impl Handler {
-    pub(crate) fn new(store: Arc<Store>, connection: u64, allowance: Rc<Allowance>) -> Self {
+    pub(crate) fn new(store: Requests, connection: u64, allowance: Rc<Allowance>) -> Self {
         Self { store, connection, allowance }
     }
 

@@ -1,7 +1,7 @@
 //! Scanners.
 
 use hblite_model::filter::{Filter, parse_filter};
-use hblite_model::{Scan, TimeRange};
+use hblite_model::{Operation, Scan, TimeRange};
 
 use super::types::{Rows, TScan, Texts};
 use super::{Handler, Text};
@@ -106,6 +106,7 @@ impl Handler {
 
     pub(super) fn scanner_get_list(&self, id: i32, count: i32) -> Answer<Rows> {
         let scanner = self.store.scanners.get(id).ok_or_else(invalid_scanner)?;
+        self.store.note(Operation::Scan, &scanner.table, 1);
         let size_max = self.store.limits().result_size_max_bytes;
         let rows = scanner.next(count, size_max, &self.allowance)?;
         Ok(Rows { rows, are_sorted: scanner.sorts_columns })

@@ -2,7 +2,7 @@
 
 use hblite_model::{
     Append, CheckAndMutate, Delete, Durability, Error, Exception, Increment, LATEST_TIMESTAMP,
-    Mutation, Put, Result,
+    Mutation, Operation, Put, Result,
 };
 
 use super::types::{BatchMutation, Cells, Mutation as TMutation, TAppend, TIncrement};
@@ -33,11 +33,14 @@ impl Handler {
     ) -> Answer<()> {
         let run = || {
             let table = self.store.table(&table)?;
+            let note = |operation| self.store.note(operation, table.name(), 1);
             let changes = RowChanges::new(&row, &mutations, timestamp, &attributes)?;
             if let Some(delete) = &changes.delete {
+                note(Operation::Delete);
                 table.delete(delete)?;
             }
             if let Some(put) = &changes.put {
+                note(Operation::Put);
                 table.put(put)?;
             }
             if changes.put.is_none() {
@@ -98,7 +101,8 @@ impl Handler {
             let error = Error::illegal_argument("Row length is 0");
             return Err(Fault::of_region_server(error));
         }
-        Ok(self.store.table(&table)?.increment_column(row, family, qualifier, amount)?)
+        let table = self.store.requested(Operation::Increment, &table)?;
+        Ok(table.increment_column(row, family, qualifier, amount)?)
     }
 
     pub(super) fn delete_all(
@@ -120,7 +124,7 @@ impl Handler {
         _: Attributes,
     ) -> Answer<()> {
         let delete = with_delete(Delete::new(row), &column, timestamp);
-        Ok(self.store.table(&table)?.delete(&delete)?)
+        Ok(self.store.requested(Operation::Delete, &table)?.delete(&delete)?)
     }
 
     pub(super) fn delete_row(&self, table: Text, row: Text, a: Attributes) -> Answer<()> {
@@ -134,7 +138,8 @@ impl Handler {
         timestamp: i64,
         _: Attributes,
     ) -> Answer<()> {
-        Ok(self.store.table(&table)?.delete(&Delete::new(row).with_timestamp(timestamp))?)
+        let delete = Delete::new(row).with_timestamp(timestamp);
+        Ok(self.store.requested(Operation::Delete, &table)?.delete(&delete)?)
     }
 
     pub(super) fn increment(&self, increment: TIncrement) -> Answer<()> {
@@ -144,7 +149,7 @@ impl Handler {
             return Err(Fault::Internal);
         }
         let increment = Increment::new(row).add(family, qualifier, amount);
-        self.store.table(&table)?.increment(&increment)?;
+        self.store.requested(Operation::Increment, &table)?.increment(&increment)?;
         Ok(())
     }
 
@@ -164,7 +169,7 @@ impl Handler {
             };
             append = append.add(family, qualifier, value.as_slice());
         }
-        Ok(Cells(self.store.table(&table)?.append(&append)?))
+        Ok(Cells(self.store.requested(Operation::Append, &table)?.append(&append)?))
     }
 
     pub(super) fn check_and_put(
@@ -191,7 +196,10 @@ impl Handler {
             Some(value) => check.if_equals(check_family, check_qualifier, value),
             None => check.if_not_exists(check_family, check_qualifier),
         };
-        let run = || self.store.table(&table)?.check_and_mutate(&check.then(change));
+        let run = || {
+            let table = self.store.requested(Operation::CheckAndMutate, &table)?;
+            table.check_and_mutate(&check.then(change))
+        };
         run().map(|result| result.is_success).map_err(declared)
     }
 }

@@ -10,7 +10,6 @@ mod tables;
 mod types;
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use self::types::{
     RowAnswer, TAppend, TColumnFamilyDescriptor, TDelete, TGet, THRegionLocation, TIncrement,
@@ -20,15 +19,15 @@ use self::types::{
 use crate::fault::Answer;
 use crate::memory::Allowance;
 use crate::protocol::wire::{List, Set};
+use crate::requests::Requests;
 use crate::service::thrift_service;
-use crate::store::Store;
 
 /// `TThriftServerType.TWO`.
 const SERVER_TYPE: i32 = 2;
 
 /// The service, for one connection.
 pub(crate) struct Handler {
-    store: Arc<Store>,
+    store: Requests,
     /// Number of the connection.
     connection: u64,
     /// The account of answers.
@@ -39,7 +38,7 @@ type Bytes = Vec<u8>;
 type Keys = Option<List<Bytes>>;
 
 impl Handler {
-    pub(crate) fn new(store: Arc<Store>, connection: u64, allowance: Rc<Allowance>) -> Self {
+    pub(crate) fn new(store: Requests, connection: u64, allowance: Rc<Allowance>) -> Self {
         Self { store, connection, allowance }
     }
 

@@ -1,6 +1,6 @@
 //! Reads, writes and scans of rows.
 
-use hblite_model::{CheckAndMutate, Error, Get, Mutation, Scan};
+use hblite_model::{CheckAndMutate, Error, Get, Mutation, Operation, Scan};
 
 use super::types::{
     RowAnswer, TAppend, TColumnValue, TDelete, TGet, TIncrement, TPut, TRowMutations, TScan,
@@ -24,11 +24,12 @@ impl Handler {
     }
 
     pub(super) fn exists(&self, table: Bytes, get: TGet) -> Answer<bool> {
-        Ok(self.store.table(&table)?.exists(&self.wanted_get(&get)?)?)
+        Ok(self.store.requested(Operation::Get, &table)?.exists(&self.wanted_get(&get)?)?)
     }
 
     pub(super) fn exists_all(&self, table: Bytes, gets: List<TGet>) -> Answer<List<bool>> {
         let table = self.store.table(&table)?;
+        self.store.note(Operation::Get, table.name(), gets.0.len());
         let exist = gets.0.iter().map(|get| Ok(table.exists(&self.wanted_get(get)?)?));
         Ok(List(exist.collect::<Answer<_>>()?))
     }
@@ -56,7 +57,7 @@ impl Handler {
             let message = format!("Timestamp cannot be negative. ts={time}");
             return Err(Fault::of_region_server(Error::illegal_argument(message)));
         }
-        Ok(self.store.table(&table)?.put(&put_value)?)
+        Ok(self.store.requested(Operation::Put, &table)?.put(&put_value)?)
     }
 
     pub(super) fn put_multiple(&self, table: Bytes, puts: List<TPut>) -> Answer<()> {
@@ -67,7 +68,8 @@ impl Handler {
 
     pub(super) fn delete_single(&self, table: Bytes, delete: TDelete) -> Answer<()> {
         self.store.check_writable()?;
-        Ok(self.store.table(&table)?.delete(&convert::delete(&delete)?)?)
+        let delete = convert::delete(&delete)?;
+        Ok(self.store.requested(Operation::Delete, &table)?.delete(&delete)?)
     }
 
     /// HBase's gateway returns an empty list in any case.
@@ -130,7 +132,7 @@ impl Handler {
         let check = CheckAndMutate::new(&row)
             .if_matches(&family, &qualifier, operator, value)
             .then_mutate_row(mutations);
-        let table = self.store.table(&table)?;
+        let table = self.store.requested(Operation::CheckAndMutate, &table)?;
         match table.check_and_mutate(&check) {
             Ok(result) => Ok(result.is_success),
             Err(error) => Err(self.store.exhausted(table.name(), &row, count, error)),
@@ -138,7 +140,8 @@ impl Handler {
     }
 
     fn check(&self, table: &[u8], check: CheckAndMutate) -> Answer<bool> {
-        let result = self.store.table(table)?.check_and_mutate(&check);
+        let table = self.store.requested(Operation::CheckAndMutate, table)?;
+        let result = table.check_and_mutate(&check);
         Ok(result.map_err(Fault::of_region_server)?.is_success)
     }
 
@@ -149,7 +152,7 @@ impl Handler {
         if mutations.mutations().is_empty() {
             return Err(Fault::Internal);
         }
-        let table = self.store.table(&table)?;
+        let table = self.store.requested(Operation::MutateRow, &table)?;
         match table.mutate_row(&mutations) {
             Ok(_) => Ok(()),
             Err(error) => Err(self.store.exhausted(table.name(), mutations.row(), 1, error)),
@@ -158,12 +161,14 @@ impl Handler {
 
     pub(super) fn increment(&self, table: Bytes, increment: TIncrement) -> Answer<RowAnswer> {
         self.store.check_writable()?;
-        Ok(RowAnswer(self.store.table(&table)?.increment(&convert::increment(&increment))?))
+        let table = self.store.requested(Operation::Increment, &table)?;
+        Ok(RowAnswer(table.increment(&convert::increment(&increment))?))
     }
 
     pub(super) fn append(&self, table: Bytes, append: TAppend) -> Answer<RowAnswer> {
         self.store.check_writable()?;
-        Ok(RowAnswer(self.store.table(&table)?.append(&convert::append(&append))?))
+        let table = self.store.requested(Operation::Append, &table)?;
+        Ok(RowAnswer(table.append(&convert::append(&append))?))
     }
 
     pub(super) fn open_scanner(&self, table: Bytes, scan: TScan) -> Answer<i32> {
@@ -188,6 +193,7 @@ impl Handler {
     }
 
     fn rows_of(&self, scanner: &Scanner, count: i32) -> Answer<List<RowAnswer>> {
+        self.store.note(Operation::Scan, &scanner.table, 1);
         let rows =
             scanner.next(count, self.store.limits().result_size_max_bytes, &self.allowance)?;
         Ok(List(rows.into_iter().map(RowAnswer).collect()))

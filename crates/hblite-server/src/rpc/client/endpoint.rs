@@ -8,7 +8,7 @@ mod aggregate;
 mod interpreter;
 
 use hblite_engine::RegionHandle;
-use hblite_model::Mutation;
+use hblite_model::{Mutation, Operation};
 use hblite_wire::cell_block::CellReader;
 use hblite_wire::convert;
 use hblite_wire::exception::class;
@@ -27,6 +27,7 @@ type EndpointResult = Result<pb::NameBytesPair, RemoteException>;
 pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::CoprocessorServiceRequest = call.parameter()?;
     let region = region(cluster, call, &request.region)?;
+    call.client.counted.note(Operation::Endpoint, region.info().table(), 1);
     let value = execute(call, &region, &request.call)?;
     call.answer(&pb::CoprocessorServiceResponse { region: request.region, value })
 }

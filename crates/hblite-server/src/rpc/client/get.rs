@@ -1,7 +1,7 @@
 //! `Get`: one row.
 
 use hblite_engine::{RegionHandle, RegionScan, RegionStep};
-use hblite_model::{CellBuffer, RowResult, Scan};
+use hblite_model::{CellBuffer, Operation, RowResult, Scan};
 use hblite_wire::convert::{self, ResultWriter};
 use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
@@ -44,7 +44,9 @@ pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
 
 fn find(cluster: &Cluster, call: &Call<'_>) -> RemoteResult<(RegionHandle, pb::Get)> {
     let request: pb::GetRequest = call.parameter()?;
-    Ok((region(cluster, call, &request.region)?, request.get))
+    let region = region(cluster, call, &request.region)?;
+    call.client.counted.note(Operation::Get, region.info().table(), 1);
+    Ok((region, request.get))
 }
 
 fn answer_with(call: &Call<'_>, result: pb::Result, results: ResultWriter) -> Attempt {

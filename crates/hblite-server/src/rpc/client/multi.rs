@@ -5,13 +5,13 @@
 //! before it. If there is no memory for a get, the following gets are refused too.
 
 use hblite_engine::RegionHandle;
-use hblite_model::{Durability, Mutation, MutationKind, Result, RowMutations};
+use hblite_model::{Durability, Mutation, MutationKind, Operation, Result, RowMutations};
 use hblite_wire::cell_block::CellReader;
 use hblite_wire::convert::{self, ResultWriter};
 use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
 
-use super::mutate::{check_and_mutate, nonce, push_row, read_modify_write};
+use super::mutate::{check_and_mutate, nonce, operation_of, push_row, read_modify_write};
 use super::{check_cell_sizes, endpoint, get, on_a_thread, region, writable};
 use crate::cluster::Cluster;
 use crate::rpc::call::{Attempt, Call, Pace};
@@ -89,6 +89,7 @@ fn carry_out(
         results: call.results(),
         nonce_group: request.nonce_group,
         is_turn_over: false,
+        counted: Vec::new(),
     };
     // How clients before 2.4 send a condition.
     let is_old_condition = request.condition.is_some();
@@ -110,6 +111,9 @@ fn carry_out(
         if cluster.options.client_backpressure {
             report_load(cluster, &action.region, &mut response);
         }
+    }
+    for (region, operation, requests) in std::mem::take(&mut multi.counted) {
+        call.client.counted.note(operation, region.info().table(), requests);
     }
     if is_old_condition && request.region_action.is_empty() {
         response.processed = Some(true);
@@ -143,6 +147,8 @@ struct Multi<'m> {
     nonce_group: Option<u64>,
     /// A get that the connection waits for was not finished.
     is_turn_over: bool,
+    /// Requests by region: counted at the end, because they may be repeated.
+    counted: Vec<(RegionHandle, Operation, u64)>,
 }
 
 /// Puts and deletes that wait to be written together, and the positions of their results.
@@ -165,10 +171,37 @@ impl Multi<'_> {
                 return failed(&exception);
             }
         };
+        self.count(&region, action);
         if action.condition.is_some() || action.atomic == Some(true) {
             return self.atomic(&region, action).unwrap_or_else(|exception| failed(&exception));
         }
         self.one_by_one(&region, &action.action)
+    }
+
+    /// Counts the actions on a region.
+    fn count(&mut self, region: &RegionHandle, action: &pb::RegionAction) {
+        if action.condition.is_some() || action.atomic == Some(true) {
+            let is_conditional = action.condition.is_some();
+            let operation =
+                if is_conditional { Operation::CheckAndMutate } else { Operation::MutateRow };
+            self.counted.push((region.clone(), operation, 1));
+            return;
+        }
+        let first = self.counted.len();
+        for one in &action.action {
+            let kind =
+                one.mutation.as_deref().and_then(|one| convert::kind_and_durability(one).ok());
+            let operation = match kind {
+                Some((kind, _)) => operation_of(kind, false),
+                None if one.get.is_some() => Operation::Get,
+                None => Operation::Endpoint,
+            };
+            let known = self.counted[first..].iter_mut().find(|(_, known, _)| *known == operation);
+            match known {
+                Some((_, _, requests)) => *requests += 1,
+                None => self.counted.push((region.clone(), operation, 1)),
+            }
+        }
     }
 
     /// Actions on one row, all or none, perhaps under a condition.

@@ -2,7 +2,7 @@
 
 use hblite_engine::RegionHandle;
 use hblite_model::{CheckAndMutateResult, Durability, Error, Exception, Mutation, MutationKind};
-use hblite_model::{Nonce, Result, RowMutations, RowResult};
+use hblite_model::{Nonce, Operation, Result, RowMutations, RowResult};
 use hblite_wire::cell_block::CellReader;
 use hblite_wire::convert::{self, ResultWriter};
 use hblite_wire::{RemoteException, pb};
@@ -48,6 +48,8 @@ fn prepare(cluster: &Cluster, call: &Call<'_>) -> std::result::Result<Prepared, 
 
 fn write(call: &Call<'_>, prepared: &Prepared) -> Answer {
     let Prepared { region, mutation, condition, nonce } = prepared;
+    let operation = operation_of(mutation.kind(), condition.is_some());
+    call.client.counted.note(operation, region.info().table(), 1);
     let mut results = call.results();
     if let Some(condition) = condition {
         let checked = check_and_mutate(region, condition, vec![mutation.clone()], *nonce)?;
@@ -65,6 +67,17 @@ fn write(call: &Call<'_>, prepared: &Prepared) -> Answer {
             let result = Some(push_row(&row, &mut results));
             call.answer_with(&pb::MutateResponse { result, processed: None }, results)
         }
+    }
+}
+
+/// What a write counts as.
+pub(super) fn operation_of(kind: MutationKind, is_conditional: bool) -> Operation {
+    match kind {
+        _ if is_conditional => Operation::CheckAndMutate,
+        MutationKind::Put => Operation::Put,
+        MutationKind::Delete => Operation::Delete,
+        MutationKind::Increment => Operation::Increment,
+        MutationKind::Append => Operation::Append,
     }
 }
 

@@ -12,7 +12,7 @@ mod rows;
 
 use std::time::{Duration, Instant};
 
-use hblite_model::{Exception, RegionInfo};
+use hblite_model::{Exception, Operation, RegionInfo};
 use hblite_wire::convert;
 use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
@@ -80,7 +80,9 @@ fn begin(cluster: &Cluster, call: &Call<'_>) -> RemoteResult<Begun> {
         cluster.scanners.put(id, scanner, now_ms);
         return Err(exception);
     }
-    if request.renew == Some(true) {
+    if request.renew != Some(true) {
+        call.client.counted.note(Operation::Scan, scanner.scan.info().table(), 1);
+    } else {
         cluster.scanners.put(id, scanner, now_ms);
         return Ok(Begun::Answered(response));
     }

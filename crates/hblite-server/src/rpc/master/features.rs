@@ -47,7 +47,7 @@ fn exec_master_service(cluster: &Cluster, call: &Call<'_>) -> Answer {
         return Err(RemoteException::new(class::UNKNOWN_PROTOCOL, message));
     }
     let given: pb::RowCountsRequest = call.decode(&given)?;
-    let counts = convert::row_counts_message(cluster.engine.row_counts(given.after));
+    let counts = convert::row_counts_message(cluster.row_counts(given.after));
     let value =
         pb::NameBytesPair { name: service_name, value: Some(counts.encode_to_vec().into()) };
     call.answer(&pb::CoprocessorServiceResponse { region: request.region, value })
