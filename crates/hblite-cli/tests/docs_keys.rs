@@ -123,3 +123,43 @@ fn case_studies_print_the_keys_of_the_documentation() {
     }
     assert!(checked >= 4, "{checked} lines");
 }
+
+/// The table of two records that the page moves to another key. `DIGEST` stands for the digest,
+/// which is the same for both tables, and `…` for the size and the time.
+#[test]
+fn a_table_moves_to_another_key_as_the_documentation_says() {
+    let example = examples(&page("docs/your-keys.md")).into_iter().find(|example| {
+        example.commands.first().is_some_and(|command| command.starts_with("hblite copy "))
+    });
+    let example = example.unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let script = "create 'EVENTS', 'd'\n\
+        put 'EVENTS', \"\\x00\\x00\\x01\\x9C\\x14\\xA2\\x1E\\x00device0017\", 'd:v', '1', 5\n\
+        put 'EVENTS', \"\\x00\\x00\\x01\\x9C\\x14\\xA2\\x1EFdevice0175\", 'd:v', '2', 6\n";
+    let store = dir.path().join("hblite-data");
+    let output = command::hblite(["shell", "--dir", store.to_str().unwrap()], script);
+    assert!(output.status.success(), "{output:?}");
+    let mut lines = Vec::new();
+    for command in &example.commands {
+        let words = words(command);
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_hblite"))
+            .args(&words)
+            .current_dir(dir.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{command}: {output:?}");
+        lines.push(String::from_utf8(output.stdout).unwrap().trim_end().to_owned());
+    }
+    let text = example.text.unwrap();
+    let mut digests = std::collections::BTreeSet::new();
+    for (line, expected) in lines.iter().zip(text.lines()) {
+        match expected.split_once("DIGEST") {
+            Some((_, end)) => {
+                let digest = line.strip_suffix(end).unwrap_or_else(|| panic!("{line}: {end}"));
+                digests.insert(digest.to_owned());
+            }
+            None => assert!(line.starts_with(expected.trim_end_matches('…')), "{line}"),
+        }
+    }
+    assert_eq!((lines.len(), digests.len()), (3, 1), "{lines:?}");
+}

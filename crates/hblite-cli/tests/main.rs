@@ -19,6 +19,7 @@ mod interrupt;
 mod last_write_wins;
 mod load_hfiles;
 mod not_a_store;
+mod other_key;
 #[path = "../../../tests/testkit/ports.rs"]
 mod ports;
 mod replay;

@@ -7,19 +7,22 @@
 //! acknowledged all of its cells; [`CopyProgress`] holds the last such row of each range.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hblite::bytes::to_string_binary;
 use hblite::{
-    Admin, CellRef, CellType, Durability, Mutation, NamespaceDescriptor, RowResult, ScanStep,
+    Admin, CellRef, CellType, Durability, Get, Mutation, NamespaceDescriptor, RowResult, ScanStep,
     Table, TableName,
 };
 use parking_lot::Mutex;
 
 use crate::copy_progress::{CopyProgress, RangeProgress};
 use crate::digest::CellView;
-use crate::error::TransferError;
+use crate::error::{BadRow, TransferError};
 use crate::export::{PATIENCE, continue_or_end, time_to_live};
 use crate::pace::Pace;
+use crate::rekey::Rekey;
 use crate::row_builder::RowBuilder;
 use crate::row_range::{RowRange, in_parallel};
 
@@ -29,7 +32,7 @@ const BATCH_MUTATIONS: usize = 1_000;
 const BATCH_SIZE: u64 = 1 << 20;
 
 /// How to copy.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CopyOptions {
     /// Which cells are copied.
@@ -40,6 +43,10 @@ pub struct CopyOptions {
     pub bytes_per_second_max: Option<u64>,
     /// When a write is acknowledged.
     pub durability: Durability,
+    /// Which keys rows get, if not their own.
+    pub rekey: Option<Arc<Rekey>>,
+    /// Whether rows that get no key are counted and left out, instead of ending the copy.
+    pub skips_bad_rows: bool,
 }
 
 impl Default for CopyOptions {
@@ -50,6 +57,8 @@ impl Default for CopyOptions {
             threads: 1,
             bytes_per_second_max: None,
             durability: Durability::UseDefault,
+            rekey: None,
+            skips_bad_rows: false,
         }
     }
 }
@@ -70,6 +79,16 @@ impl CopyOptions {
         Self { bytes_per_second_max: limit, ..self }
     }
 
+    /// Sets which keys rows get.
+    pub fn with_rekey(self, rekey: impl Into<Option<Arc<Rekey>>>) -> Self {
+        Self { rekey: rekey.into(), ..self }
+    }
+
+    /// Sets whether rows that get no key are left out.
+    pub fn with_bad_rows_skipped(self, skips_bad_rows: bool) -> Self {
+        Self { skips_bad_rows, ..self }
+    }
+
     /// Sets the durability of the writes.
     pub fn with_durability(self, durability: Durability) -> Self {
         Self { durability, ..self }
@@ -87,6 +106,8 @@ pub struct CopyCount {
     pub bytes: u64,
     /// Cells with tags other than a time to live; the copy lacks these tags.
     pub tags_left_out: u64,
+    /// Rows that got no key and were left out. They are not among the others.
+    pub bad_rows: u64,
 }
 
 /// Whether a table that is created like another one has its coprocessors.
@@ -98,9 +119,9 @@ pub enum Coprocessors {
     LeaveOut,
 }
 
-/// Creates a table with the settings and region boundaries of `from`, and its namespace if that is
-/// missing. If the table exists, its families must include those of `from`. Returns whether the
-/// table was created.
+/// Creates a table with the settings of `from`, and its namespace if that is missing. Its region
+/// boundaries are those of `from`, or `splits`. If the table exists, its families must include
+/// those of `from`. Returns whether the table was created.
 ///
 /// # Errors
 /// `Invalid` if a family is missing; `Store` if a store fails, for example because it does not have
@@ -110,6 +131,7 @@ pub fn create_like(
     admin: &Admin,
     to: &TableName,
     coprocessors: Coprocessors,
+    splits: Option<&[Vec<u8>]>,
 ) -> Result<bool, TransferError> {
     let mut descriptor = from.descriptor()?;
     if coprocessors == Coprocessors::LeaveOut {
@@ -133,8 +155,13 @@ pub fn create_like(
     if !namespaces.iter().any(|namespace| namespace.name == to.namespace()) {
         admin.create_namespace(&NamespaceDescriptor::new(to.namespace()))?;
     }
-    let starts = RowRange::of_regions(from)?.into_iter().map(|range| range.start);
-    let splits: Vec<Vec<u8>> = starts.filter(|start| !start.is_empty()).collect();
+    let splits = match splits {
+        Some(splits) => splits.to_vec(),
+        None => {
+            let starts = RowRange::of_regions(from)?.into_iter().map(|range| range.start);
+            starts.filter(|start| !start.is_empty()).collect()
+        }
+    };
     let descriptor = descriptor.with_name(to.clone());
     admin.create_table_with_splits(&descriptor, &splits)?;
     Ok(true)
@@ -147,8 +174,8 @@ pub fn create_like(
 /// If a row is read in several pieces, some of its cells may be visible in `to` before the others.
 ///
 /// # Errors
-/// `Store` if a store fails; `Interrupted` if `report` ends the copy. Run it again with the same
-/// progress to continue.
+/// `Store` if a store fails; `BadRow` if a row gets no key, or that of another one; `Interrupted`
+/// if `report` ends the copy. Run it again with the same progress to continue.
 pub fn copy(
     from: &Table,
     to: &Table,
@@ -176,6 +203,7 @@ struct Total {
     cells: AtomicU64,
     bytes: AtomicU64,
     tags_left_out: AtomicU64,
+    bad_rows: AtomicU64,
 }
 
 impl Total {
@@ -184,6 +212,7 @@ impl Total {
         self.cells.fetch_add(count.cells, Ordering::Relaxed);
         self.bytes.fetch_add(count.bytes, Ordering::Relaxed);
         self.tags_left_out.fetch_add(count.tags_left_out, Ordering::Relaxed);
+        self.bad_rows.fetch_add(count.bad_rows, Ordering::Relaxed);
     }
 
     fn get(&self) -> CopyCount {
@@ -192,6 +221,7 @@ impl Total {
             cells: self.cells.load(Ordering::Relaxed),
             bytes: self.bytes.load(Ordering::Relaxed),
             tags_left_out: self.tags_left_out.load(Ordering::Relaxed),
+            bad_rows: self.bad_rows.load(Ordering::Relaxed),
         }
     }
 }
@@ -214,8 +244,11 @@ struct Batch {
     count: CopyCount,
     /// The row of the last cell read.
     row: Vec<u8>,
+    /// Its key in the other table; `None` if it is left out.
+    key: Option<Vec<u8>>,
     /// The last row of which all cells were read.
     whole_row: Vec<u8>,
+    has_row: bool,
 }
 
 impl Job<'_> {
@@ -232,7 +265,7 @@ impl Job<'_> {
         let mut batch = Batch::default();
         loop {
             match scanner.next_row_within(PATIENCE)? {
-                ScanStep::Row(piece) => batch.add(piece, self.options.durability),
+                ScanStep::Row(piece) => self.add(piece, &mut batch)?,
                 ScanStep::Cursor(_) => continue_or_end((self.report)(self.total.get()))?,
                 ScanStep::End => break,
             }
@@ -243,6 +276,37 @@ impl Job<'_> {
         self.write(index, &mut batch)?;
         self.progress.lock().ranges[index].is_done = true;
         continue_or_end((self.report)(self.total.get()))
+    }
+
+    /// Adds a row, or a piece of one, under its key in the other table.
+    fn add(&self, piece: &RowResult, batch: &mut Batch) -> Result<(), TransferError> {
+        if piece.row() != batch.row || batch.is_empty() {
+            batch.key = match self.key(piece.row()) {
+                Err(TransferError::BadRow(_)) if self.options.skips_bad_rows => None,
+                key => Some(key?),
+            };
+            batch.begin_row(piece.row());
+        }
+        batch.add(piece, self.options.durability);
+        Ok(())
+    }
+
+    /// The key of a row in the other table.
+    fn key(&self, row: &[u8]) -> Result<Vec<u8>, TransferError> {
+        let Some(rekey) = &self.options.rekey else { return Ok(row.to_vec()) };
+        let key = rekey.key(row)?;
+        for sibling in rekey.siblings(row)? {
+            if self.from.exists(&Get::new(&sibling))? {
+                let sibling = to_string_binary(&sibling);
+                let reason = format!(
+                    "it has the fields of row {sibling}, and only another random salt: both would \
+                     become {}",
+                    to_string_binary(&key)
+                );
+                return Err(BadRow { row: row.to_vec(), reason }.into());
+            }
+        }
+        Ok(key)
     }
 
     /// Writes the batch, and then counts it.
@@ -263,22 +327,35 @@ impl Job<'_> {
 }
 
 impl Batch {
-    /// Adds a row, or a piece of one.
-    fn add(&mut self, piece: &RowResult, durability: Durability) {
-        if piece.row() != self.row {
-            self.count.rows += 1;
-            std::mem::swap(&mut self.whole_row, &mut self.row);
-            self.row.clear();
-            self.row.extend_from_slice(piece.row());
+    /// Whether no row has begun.
+    fn is_empty(&self) -> bool {
+        !self.has_row
+    }
+
+    /// The cells that follow are of this row.
+    fn begin_row(&mut self, row: &[u8]) {
+        match self.key {
+            Some(_) => self.count.rows += 1,
+            None => self.count.bad_rows += 1,
         }
-        let mut row = RowBuilder::new(piece.row(), durability);
-        for cell in piece.cells() {
-            self.add_cell(&mut row, &cell);
+        self.has_row = true;
+        std::mem::swap(&mut self.whole_row, &mut self.row);
+        self.row.clear();
+        self.row.extend_from_slice(row);
+    }
+
+    /// Adds a piece of the row.
+    fn add(&mut self, piece: &RowResult, durability: Durability) {
+        if let Some(key) = &self.key {
+            let mut row = RowBuilder::new(key.as_slice(), durability);
+            for cell in piece.cells() {
+                self.add_cell(&mut row, &cell);
+            }
+            self.mutations.extend(row.finish());
         }
         if !piece.may_have_more_cells() {
             self.whole_row.clone_from(&self.row);
         }
-        self.mutations.extend(row.finish());
     }
 
     fn add_cell(&mut self, row: &mut RowBuilder, cell: &CellRef<'_>) {

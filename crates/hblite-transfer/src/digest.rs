@@ -3,7 +3,8 @@
 //! ```text
 //! cell    key (u16 row length | row | u8 family length | family | qualifier | i64 timestamp
 //!         | u8 type) | u64 value length | value
-//! row     MD5 of its cells in their order, each as u32 length of the key | cell
+//! row     MD5 of its cells in their order, each as u32 length of the key | cell; for a digest of
+//!         fields: the fields of its key (KeyFields), and its cells without the row
 //! table   sum of the digests of its rows, as 128-bit numbers, modulo 2^128
 //! ```
 //!
@@ -19,6 +20,7 @@ use md5::{Digest as _, Md5};
 
 use crate::error::TransferError;
 use crate::export::{PATIENCE, continue_or_end, in_pieces};
+use crate::rekey::KeyFields;
 use crate::row_range::{RowRange, in_parallel};
 
 /// Which cells are read.
@@ -101,10 +103,35 @@ pub fn digest(
     threads: usize,
     progress: &(dyn Fn(u64) -> ControlFlow<()> + Sync),
 ) -> Result<TableDigest, TransferError> {
+    digest_all(table, view, threads, None, progress)
+}
+
+/// As [`digest`], of the fields of keys instead of their bytes: a table whose rows were moved to
+/// another key has the same digest under that key's design.
+///
+/// # Errors
+/// As [`digest`]; `BadRow` if a row is not a key of the design, unless such rows are left out.
+pub fn digest_of_fields(
+    table: &Table,
+    view: CellView,
+    fields: &KeyFields,
+    threads: usize,
+    progress: &(dyn Fn(u64) -> ControlFlow<()> + Sync),
+) -> Result<TableDigest, TransferError> {
+    digest_all(table, view, threads, Some(fields), progress)
+}
+
+fn digest_all(
+    table: &Table,
+    view: CellView,
+    threads: usize,
+    fields: Option<&KeyFields>,
+    progress: &(dyn Fn(u64) -> ControlFlow<()> + Sync),
+) -> Result<TableDigest, TransferError> {
     let ranges = RowRange::of_regions(table)?;
     let scan = view.scan();
     let parts = in_parallel(ranges.len(), threads, |index| {
-        digest_range(table, &ranges[index].scan(&scan), progress)
+        digest_range(table, &ranges[index].scan(&scan), fields, progress)
     })?;
     Ok(parts.iter().fold(TableDigest::default(), |sum, part| TableDigest {
         rows: sum.rows + part.rows,
@@ -116,15 +143,16 @@ pub fn digest(
 fn digest_range(
     table: &Table,
     scan: &Scan,
+    fields: Option<&KeyFields>,
     progress: &(dyn Fn(u64) -> ControlFlow<()> + Sync),
 ) -> Result<TableDigest, TransferError> {
     let mut scanner = table.scan(scan)?;
-    let mut row_digest = RowDigest::default();
+    let mut row_digest = RowDigest { fields, ..RowDigest::default() };
     let (mut cells, mut reported) = (0, 0);
     loop {
         match scanner.next_row_within(PATIENCE)? {
             ScanStep::Row(piece) => {
-                piece.cells().for_each(|cell| row_digest.add(&cell));
+                piece.cells().try_for_each(|cell| row_digest.add(&cell))?;
                 cells += piece.len() as u64;
             }
             ScanStep::Cursor(_) => continue_or_end(progress(0))?,
@@ -136,42 +164,69 @@ fn digest_range(
         }
     }
     continue_or_end(progress(cells - reported))?;
-    let (rows, sum) = row_digest.finish();
-    Ok(TableDigest { rows, cells, sum })
+    Ok(row_digest.finish())
 }
 
 /// Adds up the digests of rows, whose cells come in order.
 #[derive(Debug, Default)]
-struct RowDigest {
-    row: Vec<u8>,
+struct RowDigest<'f> {
+    fields: Option<&'f KeyFields>,
+    /// The last row; `None` before the first.
+    row: Option<Vec<u8>>,
+    /// What is known of the key of the row: itself, or its fields.
+    identity: Vec<u8>,
+    is_left_out: bool,
     cells: Md5,
-    rows: u64,
-    sum: u128,
+    total: TableDigest,
 }
 
-impl RowDigest {
-    fn add(&mut self, cell: &CellRef<'_>) {
-        if self.rows == 0 || self.row != cell.row() {
+impl RowDigest<'_> {
+    fn add(&mut self, cell: &CellRef<'_>) -> Result<(), TransferError> {
+        if self.row.as_deref() != Some(cell.row()) {
             self.end_row();
-            self.rows += 1;
-            self.row.clear();
-            self.row.extend_from_slice(cell.row());
+            self.begin_row(cell.row())?;
         }
-        self.cells.update(u32::try_from(cell.key().len()).unwrap_or(u32::MAX).to_be_bytes());
-        self.cells.update(cell.key());
+        if self.is_left_out {
+            return Ok(());
+        }
+        self.total.cells += 1;
+        let key = match self.fields {
+            None => cell.key(),
+            Some(_) => cell.key().get(2 + cell.row().len()..).unwrap_or_default(),
+        };
+        self.cells.update(u32::try_from(key.len()).unwrap_or(u32::MAX).to_be_bytes());
+        self.cells.update(key);
         self.cells.update((cell.value().len() as u64).to_be_bytes());
         self.cells.update(cell.value());
+        Ok(())
+    }
+
+    fn begin_row(&mut self, row: &[u8]) -> Result<(), TransferError> {
+        self.row.get_or_insert_default().clone_from(&row.to_vec());
+        self.is_left_out = false;
+        if let Some(fields) = self.fields {
+            match fields.write(row, &mut self.identity) {
+                Err(TransferError::BadRow(_)) if fields.skips_bad_rows() => {
+                    self.is_left_out = true;
+                    return Ok(());
+                }
+                written => written?,
+            }
+            self.cells.update(&self.identity);
+        }
+        self.total.rows += 1;
+        Ok(())
     }
 
     fn end_row(&mut self) {
-        if self.rows > 0 {
+        if self.row.is_some() && !self.is_left_out {
             let digest: [u8; 16] = self.cells.finalize_reset().into();
-            self.sum = self.sum.wrapping_add(u128::from_be_bytes(digest));
+            self.total.sum = self.total.sum.wrapping_add(u128::from_be_bytes(digest));
         }
     }
 
-    fn finish(mut self) -> (u64, u128) {
+    fn finish(mut self) -> TableDigest {
         self.end_row();
-        (self.rows, self.sum)
+        self.total
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use hblite::ErrorKind;
+use hblite::bytes::to_string_binary;
 
 /// A line of the input that is not a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,12 +21,29 @@ impl fmt::Display for BadLine {
     }
 }
 
+/// A row whose key is not one of a design, or would be that of another row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadRow {
+    /// The row.
+    pub row: Vec<u8>,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl fmt::Display for BadRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "row {}: {}", to_string_binary(&self.row), self.reason)
+    }
+}
+
 /// Why a transfer ended early.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TransferError {
     /// A line of the input is not a row, or the table refuses it.
     BadLine(BadLine),
+    /// A row has no key of the design.
+    BadRow(BadRow),
     /// The request is impossible, whatever the data.
     Invalid(String),
     /// The requested format cannot represent a row.
@@ -47,6 +65,12 @@ impl TransferError {
     }
 }
 
+impl From<BadRow> for TransferError {
+    fn from(bad: BadRow) -> Self {
+        Self::BadRow(bad)
+    }
+}
+
 impl From<hblite::Error> for TransferError {
     fn from(error: hblite::Error) -> Self {
         Self::Store(error)
@@ -57,6 +81,7 @@ impl fmt::Display for TransferError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BadLine(bad) => bad.fmt(f),
+            Self::BadRow(bad) => bad.fmt(f),
             Self::Invalid(message) | Self::Unwritable(message) => f.write_str(message),
             Self::Read(error) => write!(f, "reading: {error}"),
             Self::Write(error) => write!(f, "writing: {error}"),

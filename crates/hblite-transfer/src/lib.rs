@@ -8,6 +8,7 @@
 //!  export   table → Scan → export() → RowWriter (DelimitedWriter, JsonLinesWriter) → bytes
 //!                        → export_hfiles() → folder/<family>/<hfile>
 //!  copy     table → raw scans of ranges → mutations → copy() → table of another connection
+//!                                                    (Rekey: under another key)
 //!  compare  table → scans of ranges → digest(), compare()
 //! ```
 //!
@@ -52,6 +53,7 @@ mod json_line;
 mod json_lines;
 mod pace;
 mod records;
+mod rekey;
 mod row_builder;
 mod row_range;
 
@@ -60,8 +62,8 @@ pub use compare::{CompareOptions, Comparison, DifferenceKind, RowDifference, com
 pub use copy::{Coprocessors, CopyCount, CopyOptions, copy, create_like};
 pub use copy_progress::{CopyProgress, RangeProgress};
 pub use delimited::{DelimitedFormat, DelimitedReader, DelimitedWriter};
-pub use digest::{CellView, TableDigest, digest};
-pub use error::{BadLine, TransferError};
+pub use digest::{CellView, TableDigest, digest, digest_of_fields};
+pub use error::{BadLine, BadRow, TransferError};
 pub use export::{ExportReport, PIECE_SIZE, RowWriter, export};
 pub use hfiles::{HFilesOptions, HFilesProgress, HFilesReport, export_hfiles};
 pub use import::{
@@ -69,4 +71,5 @@ pub use import::{
     RowRead, RowReader, import,
 };
 pub use json_lines::{JsonLinesReader, JsonLinesWriter};
+pub use rekey::{KeyFields, Rekey};
 pub use row_range::RowRange;

@@ -50,7 +50,7 @@ fn source() -> (Connection, Table) {
 
 fn target(from: &Table) -> (Connection, Table) {
     let connection = hblite::open_in_memory().unwrap();
-    assert!(create_like(from, &connection.admin(), from.name(), Coprocessors::Keep).unwrap());
+    assert!(create_like(from, &connection.admin(), from.name(), Coprocessors::Keep, None).unwrap());
     let table = connection.table(from.name()).unwrap();
     (connection, table)
 }
@@ -220,6 +220,7 @@ fn a_target_without_a_family_is_refused() {
     let descriptor =
         TableDescriptor::new(name.clone()).with_family(ColumnFamilyDescriptor::new("f"));
     connection.admin().create_table(&descriptor).unwrap();
-    let error = create_like(&from, &connection.admin(), &name, Coprocessors::Keep).unwrap_err();
+    let error =
+        create_like(&from, &connection.admin(), &name, Coprocessors::Keep, None).unwrap_err();
     assert_eq!(error.to_string(), "Table 'u' exists without the column families [g].");
 }

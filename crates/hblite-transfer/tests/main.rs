@@ -5,4 +5,5 @@ mod copy;
 mod fuzz;
 mod hfiles;
 mod mutations;
+mod rekey;
 mod round_trip;

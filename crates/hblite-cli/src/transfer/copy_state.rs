@@ -4,7 +4,8 @@
 //! {"format":"hblite copy 1","from":"A","to":"B","tables":[…]}
 //! ```
 //!
-//! `tables` holds a [`CopyProgress`] for each table begun. The file is replaced as a whole, and
+//! `keys` has the designs of a copy to another key. `tables` holds a [`CopyProgress`] for each
+//! table begun. The file is replaced as a whole, and
 //! holds only what the target has acknowledged.
 
 use std::fs;
@@ -31,6 +32,8 @@ struct Content {
     format: String,
     from: String,
     to: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    keys: Option<[String; 2]>,
     tables: Vec<CopyProgress>,
 }
 
@@ -47,7 +50,15 @@ impl CopyState {
     ///
     /// # Errors
     /// `Invalid` if the file is not such a state, or belongs to another copy.
-    pub(super) fn load(file: Option<&Path>, from: &str, to: &str) -> Result<Self, TransferError> {
+    pub(super) fn load(
+        file: Option<&Path>,
+        (from, to): (&str, &str),
+        keys: [Option<&str>; 2],
+    ) -> Result<Self, TransferError> {
+        let keys = match keys {
+            [Some(from), Some(to)] => Some([from, to].map(str::to_owned)),
+            _ => None,
+        };
         let content = match file {
             Some(path) => read(path)?,
             None => None,
@@ -63,10 +74,20 @@ impl CopyState {
             );
             return Err(TransferError::Invalid(message));
         }
+        if let (Some(content), Some(path)) = (&content, file)
+            && content.keys != keys
+        {
+            let message = format!(
+                "{}: belongs to a copy with other keys; remove it or give another file",
+                path.display()
+            );
+            return Err(TransferError::Invalid(message));
+        }
         let content = content.unwrap_or_else(|| Content {
             format: FORMAT.to_owned(),
             from: from.to_owned(),
             to: to.to_owned(),
+            keys,
             tables: Vec::new(),
         });
         Ok(Self { file: file.map(Path::to_path_buf), content, saved: Instant::now() })

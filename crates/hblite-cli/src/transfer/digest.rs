@@ -5,10 +5,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 use hblite::{Connection, TableName};
-use hblite_transfer::{CellView, CompareOptions, Comparison, TransferError, compare, digest};
+use hblite_transfer::{
+    CellView, CompareOptions, Comparison, KeyFields, TransferError, compare, digest,
+    digest_of_fields,
+};
 use indicatif::ProgressBar;
 use serde_json::json;
 
+use super::design;
 use super::place::{self, Missing};
 use crate::interrupt::Interrupt;
 use crate::output::{fail, print, row_spinner};
@@ -36,6 +40,13 @@ pub(crate) struct DigestArguments {
     /// Includes delete markers and what they hide
     #[arg(long)]
     raw: bool,
+    /// Digests the fields of keys of this design instead of their bytes, as for a table that was
+    /// copied to another key
+    #[arg(long, value_name = "DESIGN", conflicts_with = "right")]
+    key: Option<String>,
+    /// Leaves out rows without a key of --key, instead of ending at the first
+    #[arg(long, requires = "key")]
+    skip_bad_rows: bool,
     /// Maximum number of differing rows to show per table
     #[arg(long, value_name = "COUNT", default_value_t = 10, requires = "right")]
     show: usize,
@@ -52,6 +63,7 @@ const AFTER_HELP: &str = "\
 Examples:
   hblite digest ./hblite-data --table users
   hblite digest ./hblite-data hbase://zk1,zk2:2181/hbase
+  hblite digest ./hblite-data --table log --key 'ts:timestamp|host:str'
 
 Equal cells give equal digests, whatever the regions and files. With one place, a line per table
 shows its digest, rows and cells; run the command at both places and compare the lines. With two,
@@ -102,12 +114,17 @@ fn digest_all(
     connection: &Connection,
     interrupt: &Interrupt,
 ) -> Result<(), TransferError> {
+    let fields = arguments.key.as_deref().map(|key| KeyFields::new(design(key)?)).transpose()?;
+    let fields = fields.map(|fields| fields.with_bad_rows_skipped(arguments.skip_bad_rows));
     for name in place::tables(&arguments.left, connection, &arguments.tables)? {
         let bar = row_spinner();
         let table = connection.table(&name)?;
-        let digest = digest(&table, arguments.view(), arguments.threads.into(), &|cells| {
-            advance(&bar, cells, interrupt)
-        });
+        let (view, threads) = (arguments.view(), arguments.threads.into());
+        let progress = |cells| advance(&bar, cells, interrupt);
+        let digest = match &fields {
+            Some(fields) => digest_of_fields(&table, view, fields, threads, &progress),
+            None => digest(&table, view, threads, &progress),
+        };
         bar.finish_and_clear();
         let digest = digest?;
         print(&if arguments.json {

@@ -16,6 +16,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use hblite::bytes::from_string_binary;
+use hblite_rowkey::Design;
 use hblite_transfer::{DelimitedFormat, TransferError};
 
 /// A format of lines.
@@ -78,6 +79,12 @@ fn delimited(
         },
     };
     Ok(DelimitedFormat { separator, is_escaped, ..base })
+}
+
+/// A design of keys.
+fn design(text: &str) -> Result<Design, TransferError> {
+    let wrong = |error: hblite_rowkey::Error| format!("\n{}", error.pointing_into(text));
+    Design::parse(text).map_err(|error| TransferError::Invalid(wrong(error)))
 }
 
 /// An error of a file, with its name.
