@@ -209,6 +209,7 @@ fn the_best_design_is_found_and_its_splits_hold_in_the_next_period() {
         };
         let advice = advise(&sample, &wanted, &options).expect("advice");
         let best = advice.best();
+        assert!(advice.paths().is_none(), "one key is enough: {}\n{advice}", set.name);
         if best.design.to_string() != set.best {
             wrong.push(format!("{}: {} is the best\n{advice}", set.name, set.best));
             continue;
@@ -224,4 +225,105 @@ fn the_best_design_is_found_and_its_splits_hold_in_the_next_period() {
         assert!(figures.max_over_mean < 1.5, "{}: {loads:?}\n{advice}", set.name);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Orders of customers in no order, found by either: keys of 7 and 10 bytes.
+fn order_of(index: u64) -> (String, String) {
+    let order = mixed(index ^ 0x0a0b) % 10_000_000_000;
+    (format!("C{:06}", mixed(index) % 400), format!("{order:010}"))
+}
+
+fn two_path_advice(queries: &str, weight: f64) -> Advice {
+    let present = Design::parse("customer:str|order:str").expect("a design");
+    let record = |index| {
+        let (customer, order) = order_of(index);
+        vec![customer.into(), order.into()]
+    };
+    let records: Vec<Record> = (0..PERIOD).map(record).collect();
+    let sample = Sample::of_records(present, &records).expect("a sample");
+    let wanted = Wanted::parse(queries).expect("queries");
+    // As many rows as the sample: what a query reads can be counted in it.
+    let options = AdviceOptions {
+        regions: REGIONS,
+        rows: PERIOD,
+        write_weight: weight,
+        ..AdviceOptions::default()
+    };
+    advise(&sample, &wanted, &options).expect("advice")
+}
+
+/// The price of two paths, from the bytes of both keys, which are built here.
+#[test]
+fn two_paths_cost_what_the_keys_say() {
+    let advice = two_path_advice("customer = ?\norder = ?", 0.3);
+    let paths = advice.paths().unwrap_or_else(|| panic!("{advice}"));
+    assert_eq!(paths.table.design.to_string(), "customer:str|order:str", "{advice}");
+    assert_eq!(paths.index.design.to_string(), "order:str|customer:str", "{advice}");
+    let all: Vec<(String, String)> = (0..PERIOD).map(order_of).collect();
+    let key = |first: &str, second: &str| format!("{first}\0{second}").into_bytes();
+    // 7 and 10 bytes with a zero between them, in both tables; 24 more bytes of a cell.
+    assert!((paths.row_bytes - (18.0 + 18.0 + 24.0)).abs() < 1e-9, "{advice}");
+    // What 20 of the records ask for.
+    let asked: Vec<&(String, String)> = (0..20).map(|at| &all[at * all.len() / 20]).collect();
+    let regions = |splits: &[Vec<u8>], from: &[u8], to: &[u8]| {
+        1 + splits.iter().filter(|split| split.as_slice() > from && split.as_slice() < to).count()
+    };
+    let (mut rows, mut opened) = (0, 0);
+    for (customer, _) in &asked {
+        rows += all.iter().filter(|(other, _)| other == customer).count();
+        let to = format!("{customer}\x01").into_bytes();
+        opened += regions(&paths.table.splits, &key(customer, ""), &to);
+    }
+    let (rows, opened) = (rows as f64 / 20.0, opened as f64 / 20.0);
+    let [by_customer, by_order] = &paths.queries[..] else { panic!("{advice}") };
+    assert_eq!(by_customer.gets, None);
+    assert!((by_customer.cost - (opened + rows / 100.0)).abs() < 1e-9, "{advice}");
+    // One row of the index, and a get: a call, and the work of ten rows.
+    assert_eq!(by_order.gets, Some(1.0));
+    assert!((by_order.cost - (1.01 + 1.0 + 0.1)).abs() < 1e-9, "{advice}");
+    // Alone, the table reads all 2,000 rows in 8 regions for an order.
+    let alone = advice.present().expect("it is a candidate");
+    assert!((alone.queries[1].cost() - (8.0 + 20.0)).abs() < 1e-9, "{advice}");
+    // The reads of both against the cheapest of each, and the writes of both.
+    let best: [f64; 2] = [0, 1].map(|query| {
+        let costs = advice.scores().iter().map(|score| score.queries[query].cost());
+        costs.fold(f64::INFINITY, f64::min)
+    });
+    let reads = ((by_customer.cost / best[0]) * (by_order.cost / best[1])).sqrt();
+    assert!((paths.reads - reads).abs() < 1e-9, "{advice}");
+    let total = paths.writes.powf(0.3) * reads.powf(0.7);
+    assert!((paths.total - total).abs() < 1e-9, "{advice}");
+    assert!(paths.total * 1.25 < advice.best().total, "{advice}");
+    // The next period, which the adviser does not see: the load of the busiest server of eight,
+    // relative to that of one even table.
+    let mut loads = [[0_u64; REGIONS]; 2];
+    for (customer, order) in (PERIOD..2 * PERIOD).map(order_of) {
+        let place = |splits: &[Vec<u8>], key: Vec<u8>| splits.iter().filter(|s| **s <= key).count();
+        loads[0][place(&paths.table.splits, key(&customer, &order))] += 1;
+        loads[1][place(&paths.index.splits, key(&order, &customer))] += 1;
+    }
+    let most = loads.iter().map(|loads| *loads.iter().max().expect("regions")).sum::<u64>();
+    let truth = most as f64 / (PERIOD as f64 / REGIONS as f64);
+    assert!(
+        (2.0..2.6).contains(&truth) && (paths.max_over_mean - truth).abs() < 0.6,
+        "{truth}\n{advice}"
+    );
+    // Both are shown with the front, and can be made.
+    let text = advice.to_string();
+    assert!(text.contains(&format!("{}: writes ", paths.name())), "{text}");
+    assert!(text.contains("\ncreate 't_index', 'd', SPLITS => ['"), "{text}");
+}
+
+/// One key is enough if writes are all that matters, or if the second query is rare.
+#[test]
+fn two_paths_are_proposed_only_where_they_pay() {
+    for (queries, weight) in [
+        ("customer = ?\norder = ?", 1.0),
+        ("1000: customer = ?\n1: order = ?", 0.5),
+        ("customer = ?\ncustomer = ? and order = ?", 0.3),
+        ("order = ?", 0.3),
+    ] {
+        let advice = two_path_advice(queries, weight);
+        assert!(advice.paths().is_none(), "{queries}\n{advice}");
+    }
 }

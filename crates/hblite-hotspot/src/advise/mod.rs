@@ -8,7 +8,8 @@
 //! is computed.
 //!
 //! Large spaces are searched twice: all candidates with a small part of the sample, then the best
-//! of them and the front (`front`) with all of it.
+//! of them and the front (`front`) with all of it. `paths` adds an index table where no single key
+//! serves the queries.
 
 mod candidates;
 mod expected;
@@ -17,6 +18,7 @@ mod growth;
 mod hot;
 #[cfg(test)]
 mod key_sets;
+mod paths;
 mod proposal;
 mod sample;
 mod score;
@@ -30,6 +32,7 @@ use std::fmt;
 pub use expected::Expected;
 pub use front::Tradeoff;
 pub use hot::Hot;
+pub use paths::{Path, TwoPaths};
 pub use proposal::{Advice, create_command};
 pub use sample::Sample;
 pub use score::{QueryScore, Score};
@@ -75,6 +78,8 @@ const ASKED: (usize, usize) = (4, 20);
 const FINALISTS: usize = 12;
 /// Candidates with each kind of prefix that enter it.
 const OF_EACH_KIND: usize = 2;
+/// Candidates that are the best for a query alone, which enter it if there are several queries.
+const FOR_EACH_QUERY: usize = 2;
 
 impl Default for AdviceOptions {
     fn default() -> Self {
@@ -190,8 +195,10 @@ pub fn advise(
     limit(&mut scores, &present, options);
     let given = options.present_splits.as_ref();
     let today = given.map(|splits| trial.score_with(sample.design().clone(), Some(splits)));
+    let paths = paths::find(&scores, wanted, options);
     Ok(Advice {
         scores,
+        paths,
         today: today.transpose()?,
         wanted: wanted.clone(),
         present,
@@ -221,8 +228,9 @@ fn finalists(
     let mut scores = scored(designs, trial)?;
     score::rank(&mut scores, wanted, options.write_weight);
     limit(&mut scores, &present, options);
-    let front: Vec<String> =
+    let mut front: Vec<String> =
         front::front(&scores).iter().map(|score| score.design.to_string()).collect();
+    front.extend(for_each_query(&scores, wanted, options));
     let mut of_kind = std::collections::HashMap::new();
     let is_kept = |(place, score): &(usize, Score)| {
         let text = score.design.to_string();
@@ -235,6 +243,24 @@ fn finalists(
     let mut designs: Vec<Design> = kept.map(|(_, score)| score.design).collect();
     designs.sort_by_key(|design| design.to_string() != present);
     Ok(designs)
+}
+
+/// The best designs for each query alone, of several: those that an index may have.
+fn for_each_query(scores: &[Score], wanted: &Wanted, options: &AdviceOptions) -> Vec<String> {
+    let mut best = Vec::new();
+    let queries = if wanted.queries.len() > 1 { wanted.queries.len() } else { 0 };
+    for query in 0..queries {
+        let total = |score: &Score| {
+            let (writes, reads) = (score.unevenness.ln(), score.queries[query].cost().ln());
+            options.write_weight * writes + (1.0 - options.write_weight) * reads
+        };
+        let mut order: Vec<&Score> = scores.iter().collect();
+        order.sort_by(|one, other| {
+            total(one).total_cmp(&total(other)).then_with(|| score::simpler(one, other))
+        });
+        best.extend(order.iter().take(FOR_EACH_QUERY).map(|score| score.design.to_string()));
+    }
+    best
 }
 
 /// Removes candidates beyond the limits, but never the current design.

@@ -6,7 +6,7 @@ use super::front::{self, Cost, Tradeoff};
 use super::hot::percent;
 use super::score::Score;
 use super::wanted::Wanted;
-use super::{AdviceOptions, Hot};
+use super::{AdviceOptions, Hot, TwoPaths};
 use crate::condition::{NamedFigures, counted, short};
 use hblite_rowkey::Spread;
 
@@ -20,6 +20,8 @@ const EVEN: f64 = 1.5;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
     pub(super) scores: Vec<Score>,
+    /// A table and its index, if no single key serves the queries.
+    pub(super) paths: Option<TwoPaths>,
     /// The current design with the present table's split keys, if they are known.
     pub(super) today: Option<Score>,
     pub(super) wanted: Wanted,
@@ -41,6 +43,11 @@ impl Advice {
     pub fn best(&self) -> &Score {
         // The current design is always a candidate.
         &self.scores[0]
+    }
+
+    /// A table and its index, if no single key serves the queries.
+    pub fn paths(&self) -> Option<&TwoPaths> {
+        self.paths.as_ref()
     }
 
     /// The current design in the present table, or, if its split keys are not known, in one that is
@@ -180,6 +187,12 @@ impl fmt::Display for Advice {
                 short(*reads),
                 tradeoff.rationale
             )?;
+        }
+        if let Some(paths) = &self.paths {
+            let (writes, reads) = (short(paths.max_over_mean), short(paths.reads));
+            let place = self.front().len() + 1;
+            writeln!(f, "  {place}. {}: writes {writes}, reads {reads}", paths.name())?;
+            paths.explain(f, &self.wanted, (best, &self.options))?;
         }
         writeln!(f, "\nThe table, in HBase's shell:\n\n{}", self.create_command())
     }

@@ -21,7 +21,7 @@ use crate::mix::mixed;
 
 /// Rows read in the time of one call to a region. HBase's scanner fetches as many rows per call as
 /// fit; a hundred rows are about as much work as a call.
-const ROWS_PER_CALL: f64 = 100.0;
+pub(super) const ROWS_PER_CALL: f64 = 100.0;
 
 /// How many times longer a reversed scan takes: HBase seeks to each row.
 const BACKWARDS: f64 = 1.3;

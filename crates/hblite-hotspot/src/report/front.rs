@@ -10,8 +10,8 @@ use crate::advise::Advice;
 const TITLE: &str = "What an even spread of writes costs in reading back";
 const AXIS: &str = "cost of the queries, times the cheapest candidate for each";
 
-/// The picture as SVG: every candidate that was scored with the whole sample is a point; those of
-/// the front and the present design have their names.
+/// The picture as SVG: every candidate that was scored with the whole sample is a point, and so is
+/// a table with an index; those of the front and the present design have their names.
 pub fn front_svg(advice: &Advice) -> String {
     svg(&drawing(advice))
 }
@@ -55,7 +55,15 @@ fn points(advice: &Advice) -> Vec<Point> {
             is_proposed,
         }
     };
-    advice.scores().iter().map(point).collect()
+    let paths = advice.paths().map(|paths| Point {
+        name: paths.name(),
+        is_named: true,
+        cost: paths.reads,
+        heat: paths.max_over_mean,
+        is_best: true,
+        is_proposed: false,
+    });
+    advice.scores().iter().map(point).chain(paths).collect()
 }
 
 #[cfg(test)]
@@ -89,5 +97,23 @@ mod tests {
         let png = front_png(&advice).expect("a picture");
         let pixmap = tiny_skia::Pixmap::decode_png(&png).expect("a PNG file");
         assert_eq!(pixmap.width(), 1500);
+    }
+
+    #[test]
+    fn a_table_with_an_index_is_a_named_point() {
+        let design = Design::parse("customer:str|order:str").expect("a design");
+        let key = |at: u64| {
+            let order = format!("{:010}", crate::mix::mixed(at) % 10_000_000_000);
+            let customer = format!("C{:04}", crate::mix::mixed(!at) % 300);
+            design.encode(&[customer.into(), order.into()]).expect("it fits")
+        };
+        let keys = (0..2000).map(key).collect();
+        let sample = Sample::new(design.clone(), keys).expect("a sample");
+        let wanted = Wanted::parse("customer = ?\norder = ?").expect("queries");
+        let advice = advise(&sample, &wanted, &AdviceOptions::default()).expect("advice");
+        let paths = advice.paths().unwrap_or_else(|| panic!("{advice}"));
+        let svg = front_svg(&advice);
+        let point = format!("<title>{}", paths.name());
+        assert_eq!(svg.matches(&point).count(), 1, "{svg}");
     }
 }
