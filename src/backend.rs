@@ -8,6 +8,7 @@
 //!
 //! ```text
 //! Connection ── Backend ──────── tables, regions, namespaces, snapshots
+//!                 ├─ OperatorBackend ─ what operators ask of a cluster
 //!                 └─ TableBackend ── rows of one table
 //!                       └─ Rows ──────── the rows of one scan
 //! ```
@@ -36,11 +37,13 @@ use hblite_model::{
 };
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
+pub use crate::operator_backend::OperatorBackend;
+
 /// An engine as a [`Connection`](crate::Connection) sees it.
 ///
 /// Errors carry HBase's exception class and message, whichever engine they come from.
 #[allow(missing_docs, reason = "each method is the one of the same name in Connection or Admin")]
-pub trait Backend: Any + Debug + Send + Sync {
+pub trait Backend: OperatorBackend + Any + Debug + Send + Sync {
     fn table(self: Arc<Self>, name: TableName) -> BackendTable;
     fn now_millis(&self) -> i64;
     fn dir(&self) -> Option<&Path>;

@@ -149,7 +149,12 @@ impl Backend for Timeline {
     }
 
     fn run_on_master(&self, work: &MasterWork) -> Result<bool> {
-        embedded_master::run(&self.engine(), work)
+        let is_done = embedded_master::run(&self.engine(), work)?;
+        if *work == MasterWork::Stop {
+            // The master and the region server of a store are the store.
+            Self::close(self)?;
+        }
+        Ok(is_done)
     }
 
     fn master_report(&self) -> Result<MasterReport> {
@@ -201,9 +206,7 @@ impl Backend for Timeline {
             // Requested compactions do not queue, options are fixed, and slow calls are not kept.
             ServerWork::ClearCompactionQueues(_) | ServerWork::UpdateConfiguration => true,
             ServerWork::ClearSlowLog => false,
-            ServerWork::Stop(_) => {
-                return Err(embedded_master::is_this_process("region server"));
-            }
+            ServerWork::Stop(_) => Self::close(self).map(|()| true)?,
         };
         Ok(vec![(name, result)])
     }

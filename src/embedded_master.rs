@@ -3,7 +3,8 @@
 use hblite_engine::Engine;
 use hblite_model::{
     CacheEviction, ClusterServers, Error, Exception, HBASE_VERSION, MasterReport, MasterWork,
-    PeerWork, RegionInfo, Result, ServerStatus, Switch, SystemTables, TableName, TableState,
+    PeerWork, RegionInfo, ReplicationPeer, Result, ServerStatus, Switch, SystemTables, TableName,
+    TableState, unreachable_peer,
 };
 
 /// Does some work. Returns whether it was done.
@@ -17,22 +18,29 @@ pub(crate) fn run(engine: &Engine, work: &MasterWork) -> Result<bool> {
         MasterWork::Assign(name) => {
             let region = region_named(engine, name)?;
             let node = region_node(engine, &region)?;
-            return Err(match engine.catalog().table_state(region.table())? {
-                TableState::Enabled => unexpected_state(&node),
-                _ => Error::do_not_retry(format!("{} is disabled for {node}", region.table())),
-            });
+            if engine.catalog().table_state(region.table())? != TableState::Enabled {
+                let message = format!("{} is disabled for {node}", region.table());
+                return Err(Error::do_not_retry(message));
+            }
+            if engine.catalog().is_in_service(&region) {
+                return Err(unexpected_state(&node));
+            }
+            engine.procedures().assign(&region).map(|()| true)?
         }
         MasterWork::Unassign(name) => {
             let region = region_named(engine, name)?;
-            if engine.catalog().table_state(region.table())? != TableState::Enabled {
+            if !engine.catalog().is_in_service(&region) {
                 return Err(unexpected_state(&region_node(engine, &region)?));
             }
-            let message = "a region of this process stays in service: disable its table";
-            return Err(Error::new(Exception::UnsupportedOperation, message));
+            engine.procedures().unassign(&region).map(|()| true)?
         }
         // There is no other server to move to.
         MasterWork::Move { region, .. } => {
-            region_with(engine, region, |known| known.encoded_name() == region).map(|_| true)?
+            let region = region_with(engine, region, |known| known.encoded_name() == region)?;
+            if !engine.catalog().is_in_service(&region) {
+                return Err(unexpected_state(&region_node(engine, &region)?));
+            }
+            true
         }
         MasterWork::Decommission { servers, offload } => {
             check_servers(engine, servers)?;
@@ -49,14 +57,11 @@ pub(crate) fn run(engine: &Engine, work: &MasterWork) -> Result<bool> {
             engine.switches().set_decommissioned(false);
             true
         }
-        MasterWork::Stop => return Err(is_this_process("master")),
+        // What a master keeps for itself is in hbase:meta here, and needs no flush.
+        MasterWork::FlushStore => true,
+        // The caller closes the store.
+        MasterWork::Stop => true,
     })
-}
-
-/// The error for a request to end what ends with this process.
-pub(crate) fn is_this_process(what: &str) -> Error {
-    let message = format!("the {what} is this process, which ends with 'exit'");
-    Error::new(Exception::UnsupportedOperation, message)
 }
 
 /// The error for a change of a peer: there is none, and a new one would get nothing.
@@ -65,9 +70,8 @@ pub(crate) fn no_peer(engine: &Engine, work: &PeerWork) -> Error {
         return Error::do_not_retry("Replication peer modification disabled");
     }
     match work {
-        PeerWork::Add(_) => {
-            let message = "hblite does not replicate, so a peer would get nothing";
-            Error::new(Exception::UnsupportedOperation, message)
+        PeerWork::Add(ReplicationPeer { id, config, .. }) => {
+            unreachable_peer(id, config.cluster_key.as_deref(), config.endpoint.as_deref())
         }
         PeerWork::Remove(id)
         | PeerWork::Enable(id)
@@ -144,9 +148,9 @@ fn region_with(
 /// A region as HBase's master writes it in errors.
 fn region_node(engine: &Engine, region: &RegionInfo) -> Result<String> {
     let (table, encoded) = (region.table(), region.encoded_name());
-    let (state, location) = match engine.catalog().table_state(table)? {
-        TableState::Enabled => ("OPEN", engine.server_name()?),
-        _ => ("CLOSED", "null".to_owned()),
+    let (state, location) = match engine.catalog().is_in_service(region) {
+        true => ("OPEN", engine.server_name()?),
+        false => ("CLOSED", "null".to_owned()),
     };
     Ok(format!("state={state}, location={location}, table={table}, region={encoded}"))
 }

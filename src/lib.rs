@@ -61,6 +61,9 @@ mod cluster;
 mod connection;
 mod embedded;
 mod embedded_master;
+mod embedded_operator;
+mod operator_admin;
+mod operator_backend;
 mod options;
 mod result_scanner;
 mod snapshot;
@@ -95,8 +98,8 @@ pub use hblite_model::{
     RequestTarget, Result, RowCounts, RowMutations, RowResult, RowWaits, SampledRow, Scan,
     ScanMetrics, ScanStep, ScrubStatus, ServerStatus, ServerWork, SnapshotDescription,
     SnapshotKind, SnapshotOptions, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor,
-    TableName, TableState, TimeRange, WaitedRow, bytes, descriptor, filter, region_split,
-    row_bound,
+    TableName, TableState, TimeRange, WaitedRow, ZooKeeperReport, bytes, descriptor, filter,
+    region_split, row_bound,
 };
 pub use options::{Options, open, open_in_memory};
 pub use result_scanner::ResultScanner;

@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hblite::backend::{
-    Backend, BackendTable, Rows, ScannerBackend, TableBackend, WriteBuffer, unsupported,
+    Backend, BackendTable, OperatorBackend, Rows, ScannerBackend, TableBackend, WriteBuffer,
+    unsupported,
 };
 use hblite::{
     Action, ActionResult, BackupReport, BulkLoadOptions, BulkLoadReport, CacheEviction, CellRef,
@@ -23,7 +24,7 @@ use hblite::{
     NamespaceDescriptor, Nonce, PeerConfig, PeerWork, Put, RegionInfo, RegionLocation,
     ReplicationPeer, Result, RowCounts, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
     ServerStatus, ServerWork, SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus,
-    Switch, SystemTables, TableDescriptor, TableName, TableState,
+    Switch, SystemTables, TableDescriptor, TableName, TableState, ZooKeeperReport,
 };
 
 /// A call, and its answer.
@@ -171,6 +172,14 @@ impl Backend for Tape {
         bulk_load_region(
             region: &str, files: &[(Vec<u8>, PathBuf)], options: &BulkLoadOptions
         ) -> bool;
+    }
+}
+
+impl OperatorBackend for Tape {
+    taped! {
+        list_tables_by_state(is_enabled: bool) -> Vec<TableName>;
+        modify_file_tracker(table: &TableName, family: Option<&[u8]>, tracker: &str) -> ();
+        zookeeper() -> ZooKeeperReport;
     }
 }
 

@@ -5,6 +5,7 @@
 //! Operations that HBase's protocol does not offer return [`unsupported`], which names the
 //! operation; docs/cluster.md lists them.
 
+mod operator;
 mod runtime;
 mod table;
 

@@ -31,7 +31,7 @@ pub use admin::{
     RegionStatus, ReplicationPeer, RequestTarget, RowCounts, RowWaits, SampledRow, ScrubStatus,
     ServerStatus, ServerWork, SnapshotDescription, SnapshotKind, SnapshotOptions, SpaceSaving,
     SplitPoints, StoreStatus, Switch, SystemTables, TableState, USER_MAX, WAITED_ROWS_MAX,
-    WaitedRow,
+    WaitedRow, ZooKeeperReport, unreachable_peer,
 };
 pub use cell::{Cell, CellBuffer, CellComparator, CellRef, CellType, LATEST_TIMESTAMP};
 pub use descriptor::{

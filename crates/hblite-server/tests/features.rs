@@ -19,8 +19,19 @@ fn peers_are_unknown_and_none_is_accepted() {
         assert_eq!(answer.exception(), ("ReplicationPeerNotFoundException", true), "{method}");
         assert!(answer.exception_text().ends_with(": p"), "{}", answer.exception_text());
     }
+    let peer = pb::AddReplicationPeerRequest {
+        peer_id: "p".to_owned(),
+        peer_config: pb::ReplicationPeer {
+            clusterkey: Some("h:2181:/hbase".to_owned()),
+            ..pb::ReplicationPeer::default()
+        },
+        peer_state: pb::ReplicationState { state: 0 },
+    };
     let answer = master.call("AddReplicationPeer", &peer);
     assert_eq!(answer.exception(), ("DoNotRetryIOException", true));
+    let message = "Can't get peerClusterId for clusterKey=h:2181:/hbase";
+    assert!(answer.exception_text().contains(message), "{}", answer.exception_text());
+    let _: pb::Empty = master.call("FlushMasterStore", &pb::Empty {}).decode();
 }
 
 #[test]

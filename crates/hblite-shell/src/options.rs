@@ -50,6 +50,8 @@ pub struct ShellOptions {
     /// may set it; the caller that runs lines clears it. Reads, counts and commands on many tables
     /// check it between rows and tables; a single operation of the store is not interrupted.
     pub interrupt: Arc<AtomicBool>,
+    /// What `trace` was told last.
+    pub(crate) is_tracing: bool,
 }
 
 impl Default for ShellOptions {
@@ -64,6 +66,7 @@ impl Default for ShellOptions {
             sleep: Box::new(std::thread::sleep),
             progress: None,
             interrupt: Arc::default(),
+            is_tracing: false,
         }
     }
 }

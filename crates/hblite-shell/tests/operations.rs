@@ -160,21 +160,57 @@ fn the_only_server_keeps_its_regions() {
     let unassign = format!("unassign '{region}'");
     assert_eq!(refusal(&mut session, &unassign), format!("{class}: Unexpected state for {closed}"));
     let (_, _) = session.run("enable 'ops'");
-    assert!(refusal(&mut session, &unassign).contains("disable its table"));
+    check(&mut session, &unassign, "", "");
+    assert_eq!(refusal(&mut session, &unassign), format!("{class}: Unexpected state for {closed}"));
+    let name = regions[0].region_name_as_string();
+    let absent = format!(
+        "org.apache.hadoop.hbase.NotServingRegionException: {name} is not online: assign it"
+    );
+    for line in ["get 'ops', 'a'", "put 'ops', 'a', 'f:q', '1'", "scan 'ops'"] {
+        assert_eq!(refusal(&mut session, line), absent, "{line}");
+    }
+    let split = format!("split '{region}', 'c'");
+    assert!(refusal(&mut session, &split).contains("not OPEN"));
+    check(&mut session, "put 'ops', 'z', 'f:q', '1'", "", "");
+    check(&mut session, &assign, "", "");
+    check(&mut session, "put 'ops', 'a', 'f:q', '1'", "", "");
+    check(&mut session, "count 'ops'", "2 row(s)\n", "=> 2\n");
     check(&mut session, &format!("move '{region}', '{server}'"), "", "");
     check(&mut session, &format!("move '{region}', 'h,1,1'"), "", "");
     assert_eq!(
         refusal(&mut session, &format!("move '{region}', 'nosuch'")),
         "begin 0, end -1, length 6"
     );
-    assert_eq!(refusal(&mut session, "move 'nosuch'"), "nosuch");
-    assert!(refusal(&mut session, "stop_master").contains("'exit'"));
-    let port = server.split(',').nth(1).unwrap();
-    let stop = format!("stop_regionserver 'localhost:{port}'");
-    assert!(refusal(&mut session, &stop).contains("'exit'"));
+    assert!(refusal(&mut session, "move 'nosuch'").ends_with("UnknownRegionException: nosuch"));
     assert_eq!(refusal(&mut session, "stop_regionserver 'x'"), "Not a host:port pair: x");
     assert_eq!(refusal(&mut session, "clear_block_cache 'nosuch'"), "Unknown table nosuch!");
-    check(&mut session, "trace", "", "=> false\n");
+}
+
+#[test]
+fn a_store_whose_server_is_stopped_is_closed() {
+    for is_master in [true, false] {
+        let mut session = session();
+        let server = session.connection.admin().servers().unwrap().live.remove(0);
+        let stop = match is_master {
+            true => "stop_master".to_owned(),
+            false => format!("stop_regionserver 'localhost:{}'", server.split(',').nth(1).unwrap()),
+        };
+        check(&mut session, &stop, "", "");
+        assert!(refusal(&mut session, "get 'ops', 'a'").contains("closed"), "{stop}");
+        session.connection.clone().close().unwrap();
+    }
+}
+
+#[test]
+fn zk_dump_prints_the_servers_of_a_store() {
+    let mut session = session();
+    let server = session.connection.admin().servers().unwrap().live.remove(0);
+    let expected = format!(
+        "HBase is rooted at /hbase\nActive master address: \n {server}\nBackup master \
+         addresses:\nRegion server holding hbase:meta:\n {server}\nRegion servers:\n {server}\n\
+         Quorum Server Statistics:\n"
+    );
+    check(&mut session, "zk_dump", &expected, "");
 }
 
 #[test]

@@ -12,8 +12,9 @@ use crate::retry::Retries;
 use crate::rpc::{Method, Service};
 use crate::url::ServerAddress;
 
-/// `Option.HBASE_VERSION`, `LIVE_SERVERS`, `DEAD_SERVERS`, `MASTER` and `BACKUP_MASTERS`.
-const SERVERS: [i32; 5] = [0, 2, 3, 4, 5];
+/// `Option.HBASE_VERSION`, `LIVE_SERVERS`, `DEAD_SERVERS`, `MASTER`, `BACKUP_MASTERS` and
+/// `UNKNOWN_SERVERS`.
+const SERVERS: [i32; 6] = [0, 2, 3, 4, 5, 13];
 
 impl Admin {
     /// The region servers.
@@ -38,6 +39,7 @@ impl Admin {
         servers.live = names(&live.map(|server| server.server.clone()).collect::<Vec<_>>());
         servers.dead = names(&status.dead_servers);
         servers.decommissioned = names(&decommissioned.server_name);
+        servers.unknown = names(&status.unknown_servers);
         Ok(servers)
     }
 

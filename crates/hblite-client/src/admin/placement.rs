@@ -16,8 +16,8 @@ const REGION_NAME: i32 = 1;
 const ENCODED_NAME: i32 = 2;
 /// The length of an encoded name, which is hexadecimal.
 const ENCODED_LENGTH: usize = 32;
-/// `Option.REGIONS_IN_TRANSITION`.
-const REGIONS_IN_TRANSITION: i32 = 7;
+/// `Option.MASTER_COPROCESSORS` and `REGIONS_IN_TRANSITION`.
+const MASTER: [i32; 2] = [6, 7];
 /// HBase's names of the security features and of the states of a region, in the order of their
 /// numbers.
 const CAPABILITIES: [&str; 5] = [
@@ -83,6 +83,9 @@ impl Admin {
                 };
                 let _: pb::Empty = self.call("RecommissionRegionServer", &request).await?;
             }
+            MasterWork::FlushStore => {
+                let _: pb::Empty = self.call("FlushMasterStore", &pb::Empty {}).await?;
+            }
             MasterWork::Stop => {
                 let _: pb::Empty = self.call("StopMaster", &pb::Empty {}).await?;
             }
@@ -101,12 +104,14 @@ impl Admin {
             self.call("IsMasterInMaintenanceMode", &pb::Empty {}).await?;
         let security: pb::SecurityCapabilitiesResponse =
             self.call("getSecurityCapabilities", &pb::Empty {}).await?;
-        let request = pb::GetClusterStatusRequest { options: vec![REGIONS_IN_TRANSITION] };
+        let request = pb::GetClusterStatusRequest { options: MASTER.to_vec() };
         let answer: pb::GetClusterStatusResponse = self.call("GetClusterStatus", &request).await?;
         let mut report = MasterReport::default();
         report.is_in_maintenance_mode = maintenance.value.unwrap_or(false);
         report.security_capabilities =
             security.capabilities.iter().map(|number| nth(&CAPABILITIES, *number)).collect();
+        let coprocessors = answer.cluster_status.master_coprocessors;
+        report.coprocessors = coprocessors.into_iter().map(|one| one.name).collect();
         for one in &answer.cluster_status.regions_in_transition {
             let region = convert::region_info_from(&one.region_state.region_info)?;
             report.regions_in_transition.push(RegionInTransition {

@@ -5,7 +5,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use hblite_model::{RegionInfo, RegionLoad, RegionStatus, Result, Scan, ServerStatus, StoreStatus};
+use hblite_model::{
+    Error, Exception, RegionInfo, RegionLoad, RegionStatus, Result, Scan, ServerStatus,
+    StoreStatus, ZooKeeperReport,
+};
 use hblite_wire::pb;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -70,6 +73,18 @@ impl Admin {
         }
         statuses.sort_by(|left, right| left.name.cmp(&right.name));
         Ok(statuses)
+    }
+
+    /// What ZooKeeper knows of the cluster.
+    ///
+    /// # Errors
+    /// `UnsupportedOperation` for a connection that does not use ZooKeeper.
+    pub async fn zookeeper(&self) -> Result<ZooKeeperReport> {
+        self.shared.registry.zookeeper().await.ok_or_else(|| {
+            let message =
+                format!("{} does not use ZooKeeper: connect with hbase://", self.shared.registry);
+            Error::new(Exception::UnsupportedOperation, message)
+        })
     }
 
     /// The regions of each server, as reported by the server itself.

@@ -50,6 +50,45 @@ impl Admin {
         Ok(())
     }
 
+    /// The tables that are enabled, or those that are disabled.
+    pub async fn list_tables_by_state(&self, is_enabled: bool) -> Result<Vec<TableName>> {
+        let request = pb::TablesByStateRequest { is_enabled };
+        let answer: pb::TableNamesResponse = self.call("ListTableNamesByState", &request).await?;
+        answer.table_names.iter().map(convert::table_name_from).collect()
+    }
+
+    /// Changes how the store files of a table, or of one family, are found.
+    pub async fn modify_file_tracker(
+        &self,
+        table: &TableName,
+        family: Option<&[u8]>,
+        tracker: &str,
+    ) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let (table_name, dst_sft) = (convert::table_name(table), tracker.to_owned());
+        match family {
+            None => {
+                let request = pb::ModifyTableStoreFileTrackerRequest {
+                    table_name,
+                    dst_sft,
+                    nonce_group,
+                    nonce,
+                };
+                self.change("ModifyTableStoreFileTracker", &request).await
+            }
+            Some(family) => {
+                let request = pb::ModifyColumnStoreFileTrackerRequest {
+                    table_name,
+                    family: family.to_vec().into(),
+                    dst_sft,
+                    nonce_group,
+                    nonce,
+                };
+                self.change("ModifyColumnStoreFileTracker", &request).await
+            }
+        }
+    }
+
     /// Empties a disabled table and enables it.
     pub async fn truncate_table(&self, table: &TableName, splits: SplitPoints) -> Result<()> {
         let (nonce_group, nonce) = self.nonce();

@@ -7,7 +7,7 @@ mod zookeeper;
 use std::fmt;
 use std::sync::Arc;
 
-use hblite_model::Exception;
+use hblite_model::{Exception, ZooKeeperReport};
 use hblite_wire::pb;
 use tokio::time::Instant;
 
@@ -94,6 +94,21 @@ impl Registry {
                 zookeeper::find(quorum, parent, wanted, self.rpc.settings(), deadline).await
             }
         }
+    }
+}
+
+impl Registry {
+    /// The path below which HBase keeps everything in ZooKeeper, and what each server of ZooKeeper
+    /// says of itself; `None` for a registry that is not in ZooKeeper.
+    pub(crate) async fn zookeeper(&self) -> Option<ZooKeeperReport> {
+        let Place::ZooKeeper { quorum, parent } = &self.place else { return None };
+        let mut report = ZooKeeperReport::default();
+        report.root.clone_from(parent);
+        for server in quorum {
+            let text = zookeeper::statistics(server, self.rpc.settings()).await;
+            report.quorum.push((server.to_string(), text));
+        }
+        Some(report)
     }
 }
 

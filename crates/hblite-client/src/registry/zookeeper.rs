@@ -81,6 +81,23 @@ pub(super) async fn find(
     Err(none_answered(wanted, &path, tried))
 }
 
+/// What a server of ZooKeeper says of itself, or why it says nothing.
+pub(super) async fn statistics(server: &ServerAddress, settings: &ClientSettings) -> String {
+    let asked = async {
+        let mut stream = waiting::connect(server).await?;
+        stream.write_all(b"stat").await?;
+        let mut text = Vec::new();
+        stream.take(FRAME_SIZE_MAX as u64).read_to_end(&mut text).await?;
+        std::io::Result::Ok(String::from_utf8_lossy(&text).into_owned())
+    };
+    let deadline = Instant::now() + settings.zookeeper_timeout;
+    match timeout_at(deadline, asked).await {
+        Ok(Ok(text)) => text,
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "it did not answer in time".to_owned(),
+    }
+}
+
 fn server_of(data: &[u8]) -> Option<ServerAddress> {
     let data = match data.strip_prefix(&[MAGIC]) {
         Some(rest) => {

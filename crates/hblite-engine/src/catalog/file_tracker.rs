@@ -220,8 +220,7 @@ fn next_step<'c>(
         None => &none,
         Some(family) => table.family(family).ok_or_else(|| {
             let family = String::from_utf8_lossy(family);
-            let message =
-                format!("Column family {family} does not exist in table {}", table.name());
+            let message = format!("{family} does not exist for table {}", table.name());
             Error::new(Exception::NoSuchColumnFamily, message)
         })?,
     };

@@ -162,7 +162,7 @@ fn check_mergeable(
     all: &[RegionInfo],
 ) -> Result<Arc<Region>> {
     let encoded = info.encoded_name();
-    let Some(region) = entry.region(encoded) else {
+    let Some(region) = entry.assigned_region(encoded) else {
         let message = format!("{encoded} is not OPEN; state=CLOSED");
         return Err(Error::new(Exception::MergeRegion, message));
     };

@@ -102,7 +102,7 @@ impl Procedures<'_> {
             )));
         }
         let encoded = parent.encoded_name();
-        let Some(region) = entry.region(encoded) else {
+        let Some(region) = entry.assigned_region(encoded) else {
             return Err(Error::do_not_retry(format!("{encoded} is not OPEN; state=CLOSED")));
         };
         self.clean_parents_of(table, std::slice::from_ref(parent))?;

@@ -70,6 +70,11 @@ impl TableEntry {
     pub(super) fn region(&self, encoded_name: &str) -> Option<&Arc<Region>> {
         self.regions().iter().find(|region| region.info().encoded_name() == encoded_name)
     }
+
+    /// The same, unless it is unassigned.
+    pub(super) fn assigned_region(&self, encoded_name: &str) -> Option<&Arc<Region>> {
+        self.region(encoded_name).filter(|region| !region.is_unassigned())
+    }
 }
 
 /// The regions of a table at one moment.

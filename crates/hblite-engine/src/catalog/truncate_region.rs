@@ -50,7 +50,7 @@ impl Procedures<'_> {
             return Err(Error::invalid_argument(Exception::Io, message));
         }
         let encoded = row.info.encoded_name();
-        let Some(region) = entry.region(encoded) else {
+        let Some(region) = entry.assigned_region(encoded) else {
             return Err(Error::do_not_retry(format!("{encoded} is not OPEN; state=CLOSED")));
         };
         // Most memory is flushed while the region still serves; if that fails, nothing has changed.

@@ -20,6 +20,7 @@ mod recent_writes;
 pub(crate) mod region_scanner;
 mod replay;
 mod row_lock;
+mod service;
 mod settings;
 pub(crate) mod split;
 pub(crate) mod split_policy;
@@ -83,6 +84,8 @@ pub(crate) struct Region {
     lanes: Striped<Lane>,
     /// Set under the updates lock; a failed close resets it without that lock.
     is_closing: AtomicBool,
+    /// Whether it is out of service until it is assigned.
+    is_unassigned: AtomicBool,
     flush: Mutex<FlushState>,
     is_flush_requested: AtomicBool,
     /// Held by the bulk load in progress; a close waits for it.
@@ -196,6 +199,7 @@ impl Region {
             clock_jumps: AtomicU64::new(context.write_clock.jumps()),
             lanes: Striped::default(),
             is_closing: AtomicBool::new(false),
+            is_unassigned: AtomicBool::new(false),
             flush: Mutex::new(FlushState::default()),
             is_flush_requested: AtomicBool::new(false),
             bulk_load: Mutex::new(()),
@@ -407,84 +411,6 @@ impl Region {
 
     pub(crate) fn is_closing(&self) -> bool {
         self.is_closing.load(Ordering::Acquire)
-    }
-
-    /// Whether operations get a result now: the region is in service, or never will be again.
-    pub(crate) fn answers(&self) -> bool {
-        !self.is_closing() || self.context.check_open().is_err()
-    }
-
-    fn not_serving(&self) -> Error {
-        if let Err(closed) = self.context.check_open() {
-            return closed;
-        }
-        Error::new(
-            Exception::NotServingRegion,
-            format!("{} is closing", self.info.region_name_as_string()),
-        )
-    }
-
-    /// Takes the region out of service: waits for writes in progress, flushes, and returns
-    /// `NotServingRegion` from then on. Open scanners continue with what they see.
-    ///
-    /// # Errors
-    /// `Io` if the flush fails: then the region is back in service.
-    pub(crate) fn close(&self) -> Result<()> {
-        self.stop_serving();
-        if let Err(error) = self.leave_files_only() {
-            self.serve_again();
-            return Err(error);
-        }
-        // Only the removal of old logs can fail here; the next flush tries again.
-        let _ = self.context.wal.region_removed(self.info.encoded_name());
-        Ok(())
-    }
-
-    /// Puts a region back in service that stopped serving and still has its memory.
-    pub(crate) fn serve_again(&self) {
-        for store in &self.stores {
-            store.allow_compactions();
-        }
-        self.is_closing.store(false, Ordering::Release);
-        self.context.region_changes.notify();
-    }
-
-    /// Writes everything to files, and makes the directory match the region.
-    fn leave_files_only(&self) -> Result<()> {
-        while !self.is_memory_empty() {
-            self.flush()?;
-        }
-        self.remove_dead_files()?;
-        // A region without a valid manifest gets one.
-        self.files.save()
-    }
-
-    /// Takes the region out of service and discards its memory, because its table was dropped.
-    pub(crate) fn discard(&self) -> Result<()> {
-        self.abandon();
-        self.context.wal.region_removed(self.info.encoded_name())
-    }
-
-    /// Takes the region out of service and discards its memory, which the log still has.
-    pub(crate) fn abandon(&self) {
-        self.stop_serving();
-        self.flush.lock().is_discarded = true;
-        for store in &self.stores {
-            store.discharge();
-        }
-    }
-
-    /// Refuses all operations from now on; waits for writes and a bulk load in progress.
-    pub(crate) fn stop_serving(&self) {
-        let updates = self.stop_updates();
-        self.is_closing.store(true, Ordering::Release);
-        drop(updates);
-        self.context.region_changes.notify();
-        self.context.memory.freed().notify();
-        for store in &self.stores {
-            store.stop_compactions();
-        }
-        drop(self.bulk_load.lock());
     }
 
     /// Prevents bulk loads from adding files while the guard lives.

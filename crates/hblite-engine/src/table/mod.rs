@@ -119,6 +119,9 @@ impl TableHandle {
         if error.kind() != ErrorKind::NotServing {
             return false;
         }
+        if find().is_ok_and(|region| region.is_unassigned()) {
+            return false;
+        }
         let deadline = *deadline.get_or_insert_with(|| Instant::now() + REGION_WAIT_MAX);
         let answers = || find().map_or(true, |region| region.answers());
         Instant::now() < deadline && self.catalog().region_changes().wait_until(deadline, answers)

@@ -27,9 +27,9 @@ pub use callers::{CALLERS_MAX, Caller, CallerCounts, Operation, Protocol, USER_M
 pub use choice::{FailSafeSnapshot, MergeKind, SplitPoints, SystemTables};
 pub use operation::{
     CacheEviction, ClusterServers, CompactionState, MasterReport, MasterWork, RegionInTransition,
-    ServerWork,
+    ServerWork, ZooKeeperReport,
 };
-pub use peer::{PeerConfig, PeerTables, PeerWork, ReplicationPeer};
+pub use peer::{PeerConfig, PeerTables, PeerWork, ReplicationPeer, unreachable_peer};
 pub use region_locator::RegionLocator;
 pub use request::{CompactRequest, CompactionKind, FlushRequest, RequestTarget};
 pub use row_counts::{

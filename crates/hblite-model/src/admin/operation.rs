@@ -21,6 +21,18 @@ pub struct ClusterServers {
     pub dead: Vec<String>,
     /// Region servers that get no regions.
     pub decommissioned: Vec<String>,
+    /// Region servers that hold regions, and that the master knows neither as live nor as dead.
+    pub unknown: Vec<String>,
+}
+
+/// What ZooKeeper knows of a cluster.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ZooKeeperReport {
+    /// The path below which HBase keeps everything.
+    pub root: String,
+    /// The servers of ZooKeeper, `host:port`, and what each says of itself. A store has none.
+    pub quorum: Vec<(String, String)>,
 }
 
 /// Work of the master that can be requested.
@@ -66,6 +78,8 @@ pub enum MasterWork {
         /// The encoded names of regions that it gets at once.
         regions: Vec<String>,
     },
+    /// Writes what the master keeps for itself in memory to files.
+    FlushStore,
     /// Ends the master.
     Stop,
 }
@@ -109,6 +123,8 @@ pub struct MasterReport {
     pub is_in_maintenance_mode: bool,
     /// The names of the security features that are on, as HBase's client has them.
     pub security_capabilities: Vec<String>,
+    /// The names of the classes that extend the master.
+    pub coprocessors: Vec<String>,
     /// Regions between two servers or states.
     pub regions_in_transition: Vec<RegionInTransition>,
 }

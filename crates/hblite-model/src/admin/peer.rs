@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::TableName;
+use crate::{Error, TableName};
 
 /// Families by table; none of a table means all.
 pub type PeerTables = BTreeMap<TableName, BTreeSet<String>>;
@@ -58,4 +58,57 @@ pub enum PeerWork {
     Disable(String),
     /// Replaces what a peer gets.
     Update(String, PeerConfig),
+}
+
+/// The error for a new peer of a store, which does not replicate: that of an HBase that can neither
+/// reach the peer nor load a class.
+pub fn unreachable_peer(id: &str, cluster_key: Option<&str>, endpoint: Option<&str>) -> Error {
+    let key = cluster_key.unwrap_or_default();
+    let path = key.rsplit_once(':').filter(|(start, _)| start.contains(':')).map(|(_, path)| path);
+    let is_path = |path: &str| path.len() > 1 && path.starts_with('/') && !path.ends_with('/');
+    let endpoint = endpoint.filter(|class| !class.trim().is_empty());
+    Error::do_not_retry(match endpoint {
+        _ if id.contains('-') => format!("Found invalid peer name: {id}"),
+        Some(class) => format!("Can not instantiate configured replication endpoint class={class}"),
+        None if path.is_some_and(is_path) => {
+            format!("Can't get peerClusterId for clusterKey={key}")
+        }
+        None => format!("Invalid cluster key: {key}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unreachable_peer;
+
+    #[test]
+    fn a_new_peer_is_refused_as_by_an_hbase_that_cannot_reach_it() {
+        for (id, key, endpoint, message) in [
+            (
+                "1",
+                Some("h:2181:/hbase"),
+                None,
+                "Can't get peerClusterId for clusterKey=h:2181:/hbase",
+            ),
+            (
+                "1",
+                Some("a:1,b:2:3:/x"),
+                None,
+                "Can't get peerClusterId for clusterKey=a:1,b:2:3:/x",
+            ),
+            ("1", Some("h:2181"), None, "Invalid cluster key: h:2181"),
+            ("1", Some("h:2181:/hbase/"), None, "Invalid cluster key: h:2181:/hbase/"),
+            ("1", Some("h:/hbase"), None, "Invalid cluster key: h:/hbase"),
+            ("1", None, None, "Invalid cluster key: "),
+            (
+                "1",
+                Some("h"),
+                Some("C"),
+                "Can not instantiate configured replication endpoint class=C",
+            ),
+            ("a-b", Some("h"), Some("C"), "Found invalid peer name: a-b"),
+        ] {
+            assert_eq!(unreachable_peer(id, key, endpoint).message(), message);
+        }
+    }
 }

@@ -98,6 +98,7 @@ rows! {
         "remove_servers_rsgroup" 1 1, |context, _| no_groups(context, None);
         "get_server_rsgroup" 1 1, |context, _| no_groups(context, None);
         "get_table_rsgroup" 1 1, |context, _| no_groups(context, None);
+        "update_rsgroup_config" 1 1, |context, _| no_groups(context, None);
         "alter_rsgroup_config" 2 2, |context, _| no_groups(context, None);
         "get_namespace_rsgroup" 1 1, |context, arguments| {
             let name = arguments.name(0, "Namespace name")?;

@@ -1,7 +1,7 @@
 //! The store as a whole: status, version, user.
 
 use hblite::bytes::to_string_binary;
-use hblite::{HBASE_VERSION, RegionStatus, ServerStatus};
+use hblite::{HBASE_VERSION, MasterReport, RegionStatus, ServerStatus};
 
 use super::help;
 use super::operations::on_store;
@@ -134,8 +134,9 @@ fn server_status(context: &mut Context<'_>, is_detailed: bool) -> Result<(), Fai
     let admin = context.connection.admin();
     let (servers, live) = (admin.servers()?, admin.server_statuses()?);
     let address = |name: &str| name.replacen(',', ":", 1).replacen(',', " ", 1);
+    let report = if is_detailed { admin.master_report()? } else { MasterReport::default() };
     if is_detailed {
-        let moving = admin.master_report()?.regions_in_transition.len();
+        let moving = report.regions_in_transition.len();
         context.out.line(&format!("version {}", servers.hbase_version))?;
         context.out.line(&format!("{moving} regionsInTransition"))?;
     }
@@ -145,7 +146,8 @@ fn server_status(context: &mut Context<'_>, is_detailed: bool) -> Result<(), Fai
         context.out.line(&format!("    {}", address(master)))?;
     }
     if is_detailed {
-        context.out.line("master coprocessors: []")?;
+        let names = report.coprocessors.join(", ");
+        context.out.line(&format!("master coprocessors: [{names}]"))?;
     }
     context.out.line(&format!("{} live servers", live.len()))?;
     for server in &live {

@@ -37,6 +37,7 @@ mod rows;
 mod schema;
 mod snapshot;
 mod switches;
+mod tables;
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -299,6 +300,7 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "namespace", commands: namespace::COMMANDS },
     Group { name: "dml", commands: data::COMMANDS },
     Group { name: "tools", commands: region::COMMANDS },
+    Group { name: "tables", commands: tables::COMMANDS },
     Group { name: "snapshots", commands: snapshot::COMMANDS },
     Group { name: "switches", commands: switches::COMMANDS },
     Group { name: "operations", commands: operations::COMMANDS },

@@ -75,6 +75,13 @@ commands! {
             let servers = context.connection.admin().servers()?.dead;
             list(context, "SERVERNAME", &servers)
         };
+    "list_unknownservers" 0 0, "Lists servers with regions that the master does not know." ""
+        |context, _| {
+            let servers = context.connection.admin().servers()?.unknown;
+            list(context, "SERVERNAME", &servers)
+        };
+    "flush_master_store" 0 0, "Writes what the master keeps for itself in memory to files." ""
+        |context, _| has_run(context, &MasterWork::FlushStore).map(|_| Value::Nil);
     "list_decommissioned_regionservers" 0 0, "Lists region servers that get no regions." ""
         |context, _| {
             let servers = context.connection.admin().servers()?.decommissioned;

@@ -1,6 +1,6 @@
 //! Where regions are, which servers may have them, and ending servers.
 
-use hblite::{MasterWork, ServerWork};
+use hblite::{Exception, MasterWork, ServerWork, TableName};
 
 use super::operations::{check_server_name, list, servers_in};
 use super::{Arguments, CommandResult, Context, Failure, MANY, not_of};
@@ -12,13 +12,13 @@ commands! {
         " 'REGION_NAME'\n  hbase> assign 'ENCODED_REGION_NAME'"
         |context, arguments| {
             let region = arguments.name(0, "A region name")?;
-            run(context, &MasterWork::Assign(region))
+            run_on_region(context, &MasterWork::Assign(region))
         };
     "unassign" 1 2, "Takes a region out of service. The second argument has no effect."
         " 'REGION_NAME'\n  hbase> unassign 'ENCODED_REGION_NAME'"
         |context, arguments| {
             let region = arguments.name(0, "A region name")?;
-            run(context, &MasterWork::Unassign(region))
+            run_on_region(context, &MasterWork::Unassign(region))
         };
     "move" 1 2, "Moves a region to a server, or to any other one."
         " 'ENCODED_REGION_NAME'\n  hbase> move 'ENCODED_REGION_NAME', 'SERVER_NAME'"
@@ -26,7 +26,7 @@ commands! {
             let server = arguments.name_if_given(1, "A server name")?;
             server.as_deref().map_or(Ok(()), check_java_server_name)?;
             let region = arguments.name(0, "A region name")?;
-            run(context, &MasterWork::Move { region, server })
+            run_on_region(context, &MasterWork::Move { region, server })
         };
     "decommission_regionservers" 1 2,
         "Gives servers no more regions; with true, their regions go to other servers."
@@ -35,9 +35,10 @@ commands! {
     "recommission_regionserver" 1 2, "Gives a server regions again, some of them at once."
         " 'SERVER_NAME'\n  hbase> recommission_regionserver 'SERVER_NAME', ['ENCODED_REGION_NAME']"
         recommission;
-    "stop_master" 0 0, "Ends the master of a cluster." ""
+    "stop_master" 0 0, "Ends the master of a cluster, or closes the store." ""
         |context, _| run(context, &MasterWork::Stop);
-    "stop_regionserver" 1 1, "Ends a region server of a cluster." " 'HOST:PORT'" stop_region_server;
+    "stop_regionserver" 1 1, "Ends a region server of a cluster, or closes the store."
+        " 'HOST:PORT'" stop_region_server;
     "clear_block_cache" 1 1, "Removes the blocks of a table from the block caches." " 't1'"
         |context, arguments| {
             let table = arguments.table_name(0)?;
@@ -64,19 +65,24 @@ commands! {
             names.iter().try_for_each(|name| context.out.line(name))?;
             Ok(Value::Array(names.into_iter().map(Value::from).collect()))
         };
-    "trace" 0 2, "Prints whether the shell is tracing; calls are traced by a program's subscriber."
-        "\n  hbase> trace 'status'" trace;
-    "zk_dump" 0 0, "Not available: the shell reads only what it needs from ZooKeeper." ""
-        |_, _| {
-            let message = "the shell keeps no session with ZooKeeper: use status and \
-                 list_liveservers, or ZooKeeper's own zkCli";
-            Err(Failure::refused(message))
-        };
+    "trace" 0 2, "Says whether to trace ('start', 'stop'), and prints it. A subscriber gets the calls."
+        "\n  hbase> trace 'start'" trace;
+    "zk_dump" 0 0, "Prints the servers, and what ZooKeeper says of itself." "" zk_dump;
 }
 
 fn run(context: &Context<'_>, work: &MasterWork) -> CommandResult {
     context.connection.admin().run_on_master(work)?;
     Ok(Value::Nil)
+}
+
+/// Names the exception of a region that the master does not know.
+fn run_on_region(context: &Context<'_>, work: &MasterWork) -> CommandResult {
+    match context.connection.admin().run_on_master(work) {
+        Err(error) if error.exception() == Exception::UnknownRegion => {
+            Err(Failure::refused(error.to_java_string()))
+        }
+        done => done.map(|_| Value::Nil).map_err(Failure::Store),
+    }
 }
 
 /// Refuses a name without commas in the words of Java's class for names of servers.
@@ -193,10 +199,37 @@ fn regions_in_transition(context: &mut Context<'_>, _: Arguments) -> CommandResu
     Ok(Value::Nil)
 }
 
-/// Spans belong to programs, so the shell never traces.
-fn trace(_: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+/// As in HBase, no span is kept unless the program has a subscriber for them.
+fn trace(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let is_tracing = &mut context.options.is_tracing;
     match arguments.get(0).map(Value::to_text).as_deref() {
-        Some("start") => Err(Failure::refused("the shell has no spans to start")),
-        _ => Ok(Value::Bool(false)),
+        Some("start") => *is_tracing = true,
+        Some("stop") => *is_tracing = false,
+        _ => {}
     }
+    Ok(Value::Bool(*is_tracing))
+}
+
+fn zk_dump(context: &mut Context<'_>, _: Arguments) -> CommandResult {
+    let admin = context.connection.admin();
+    let (report, servers) = (admin.zookeeper()?, admin.servers()?);
+    let meta = admin.locate_region(TableName::meta(), b"")?.server.replace(':', ",");
+    let is_its = |name: &&String| name.rsplit_once(',').is_some_and(|(place, _)| place == meta);
+    let of_meta: Vec<String> = servers.live.iter().filter(is_its).cloned().collect();
+    context.out.line(&format!("HBase is rooted at {}", report.root))?;
+    for (title, names) in [
+        ("Active master address: ", std::slice::from_ref(&servers.master)),
+        ("Backup master addresses:", &servers.backup_masters),
+        ("Region server holding hbase:meta:", &of_meta),
+        ("Region servers:", &servers.live),
+    ] {
+        context.out.line(title)?;
+        names.iter().try_for_each(|name| context.out.line(&format!(" {name}")))?;
+    }
+    context.out.line("Quorum Server Statistics:")?;
+    for (server, text) in &report.quorum {
+        context.out.line(&format!(" {server}"))?;
+        text.lines().try_for_each(|line| context.out.line(&format!("  {line}")))?;
+    }
+    Ok(Value::Nil)
 }

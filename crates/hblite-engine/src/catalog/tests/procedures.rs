@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use hblite_env::{Env, FileSystem, ManualClock, MemFileSystem};
 use hblite_model::{
-    ColumnFamilyDescriptor, CompactRequest, Delete, MergeKind, NamespaceDescriptor, SplitPoints,
-    SystemTables,
+    ColumnFamilyDescriptor, CompactRequest, Delete, MergeKind, NamespaceDescriptor, RegionInfo,
+    SplitPoints, SystemTables, TableName,
 };
 
 use super::{has, name, open, put, put_in, rows, starts, table, told};
@@ -478,4 +478,53 @@ fn parents_are_listed_for_a_while() {
     clock.advance(1100);
     engine.procedures().clean_parents().unwrap();
     assert_eq!(merged(), 0);
+}
+
+/// Its cells stay, in memory and in files, through flushes, copies of its table and another open.
+#[test]
+fn an_unassigned_region_refuses_operations_until_it_is_assigned() {
+    let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
+    let engine = open(&fs).unwrap();
+    let t = name("t");
+    engine.procedures().create_table(&table("t", &["f"]), &keys(&["m"])).unwrap();
+    put(&engine, "t", "a").unwrap();
+    put(&engine, "t", "z").unwrap();
+    let infos = engine.catalog().region_infos(&t);
+    engine.procedures().unassign(&infos[0]).unwrap();
+    let absent = format!("{} is not online: assign it", infos[0].region_name_as_string());
+    let absent = ("NotServingRegionException", absent);
+    assert_eq!(told(has(&engine, "t", "a")), absent);
+    assert_eq!(told(put(&engine, "t", "b")), absent);
+    assert_eq!(told(rows(&engine, "t")), absent);
+    assert!(has(&engine, "t", "z").unwrap());
+    let encoded = infos[0].encoded_name();
+    for refused in [
+        engine.procedures().split_region(encoded, Some(b"c")),
+        engine.procedures().merge_regions(&[encoded, infos[1].encoded_name()], MergeKind::Adjacent),
+        engine.procedures().truncate_region(encoded),
+    ] {
+        assert!(refused.unwrap_err().message().contains("not OPEN"));
+    }
+    engine.procedures().snapshot("s", &t, &Default::default()).unwrap();
+    engine.procedures().clone_snapshot("s", &name("copy"), &Ok).unwrap();
+    assert!(has(&engine, "copy", "a").unwrap());
+    engine.procedures().assign(&infos[0]).unwrap();
+    assert!(has(&engine, "t", "a").unwrap());
+    for leave in [true, false] {
+        engine.procedures().unassign(&infos[0]).unwrap();
+        if leave {
+            engine.procedures().disable_table(&t).unwrap();
+            engine.procedures().enable_table(&t).unwrap();
+            assert!(has(&engine, "t", "a").unwrap());
+        }
+    }
+    engine.close().unwrap();
+    let engine = open(&fs).unwrap();
+    assert_eq!(rows(&engine, "t").unwrap(), ["a", "z"]);
+    for system in
+        [RegionInfo::meta(), engine.catalog().region_infos(&TableName::namespace_table()).remove(0)]
+    {
+        let message = format!("hblite does not take {} out of service", system.table());
+        assert_eq!(told(engine.procedures().unassign(&system)), ("DoNotRetryIOException", message));
+    }
 }

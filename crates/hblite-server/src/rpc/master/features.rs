@@ -1,7 +1,7 @@
 //! Features that hblite does not have: replication peers, quotas, permissions, and the endpoints of
 //! coprocessors. Calls get the exceptions of an HBase in which they are off.
 
-use hblite_model::Switch;
+use hblite_model::{Switch, unreachable_peer};
 use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, convert, pb};
 use prost::Message as _;
@@ -12,10 +12,13 @@ use crate::rpc::call::{Answer, Call};
 
 pub(super) fn method(name: &str) -> Option<Method> {
     Some(match name {
-        "AddReplicationPeer" => |cluster, _| {
+        "AddReplicationPeer" => |cluster, call| {
             check_peers(cluster)?;
-            let message = "hblite does not replicate, so a peer would get nothing";
-            Err(RemoteException::do_not_retry(message))
+            let request: pb::AddReplicationPeerRequest = call.parameter()?;
+            let config = &request.peer_config;
+            let endpoint = config.replication_endpoint_impl.as_deref();
+            let key = config.clusterkey.as_deref();
+            Err(unreachable_peer(&request.peer_id, key, endpoint).into())
         },
         "RemoveReplicationPeer"
         | "EnableReplicationPeer"

@@ -50,6 +50,8 @@ pub(super) fn method(name: &str) -> Option<Method> {
         // The store does the work of these automatically.
         "Normalize" => |c, call| ran(c, call, c.engine.switches().is_on(Switch::Normalizer)),
         "RunCleanerChore" => |c, call| ran(c, call, true),
+        // What a master keeps for itself is in hbase:meta here.
+        "FlushMasterStore" => |_, call| call.answer_empty(),
         "RunCatalogScan" => |cluster, call| {
             let count = cluster.engine.procedures().run_catalog_janitor()?;
             call.answer(&pb::CountResponse { count: i32::try_from(count).ok() })
