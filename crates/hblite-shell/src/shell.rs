@@ -56,6 +56,10 @@ pub struct Shell {
     pub(crate) depth: usize,
     /// Expressions that the statement has evaluated.
     pub(crate) steps: u64,
+    /// Whether the value of the next expression is dropped.
+    pub(crate) is_dropped: bool,
+    /// What was added to values since one was weighed.
+    pub(crate) added_bytes: usize,
     /// Lines read so far, for prompts and messages.
     line_number: u64,
     /// The line of a script on which the running statement begins, counted from 1.
@@ -84,6 +88,8 @@ impl Shell {
             imports: BTreeMap::new(),
             depth: 0,
             steps: 0,
+            is_dropped: false,
+            added_bytes: 0,
             line_number: 0,
             script_line: None,
             prints_errors: true,

@@ -237,3 +237,29 @@ fn blocks_wait_for_their_end() {
     let (_, printed) = session.run("for i in 'a'..'b' do puts i end");
     assert_eq!(printed, "a\nb\n=> \"a\"..\"b\"\n");
 }
+
+/// Items are added where they are, and the whole is neither copied nor weighed for each.
+#[test]
+fn adding_to_a_list_takes_the_same_time_however_long_it_is() {
+    let mut session = session();
+    for source in [
+        "(a = []; 300_000.times { |i| a << i }; a.size)",
+        "(a = []; for i in 1..300_000 do a.push(i) end; a.size)",
+        "(a = []; while a.size < 3_000 do a << 1; end; a.size * 100)",
+        "(a = [0]; (1..300_000).each { |i| a[0] = i; a << i if i > 1 }; a.size)",
+        "(s = ''; 300_000.times { s << 'x' }; s.size)",
+    ] {
+        assert_eq!(value(&mut session, source), "300000", "{source}");
+    }
+    for (source, expected) in [
+        ("(a = []; b = (a << 1); [a, b])", "[[1], [1]]"),
+        ("(a = []; [1, 2].map { |x| a << x })", "[[1], [1, 2]]"),
+        ("(a = []; [1, 2].each { |x| a << x if x > 1 }; a)", "[2]"),
+        ("(a = []; (a << 1).size)", "1"),
+        ("(a = []; [1].each { |x| c = a << x; a << c.size }; a)", "[1, 1]"),
+        ("(def more(a); a << 1; end; [1].each { |x| x = more([]) }; more([0]))", "[0, 1]"),
+        ("(h = {}; [1, 2].each { |x| h[x] = h.size }; h)", "{1=>0, 2=>1}"),
+    ] {
+        assert_eq!(value(&mut session, source), expected, "{source}");
+    }
+}

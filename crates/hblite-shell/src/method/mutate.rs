@@ -1,6 +1,6 @@
 //! Methods that change their receiver.
 
-use super::{VALUE_MAX, call as call_value, integer, too_large, type_error, weight_of};
+use super::{ITEMS_MAX, VALUE_MAX, call as call_value, integer, too_large, type_error, weight_of};
 use crate::error::Failure;
 use crate::value::Value;
 
@@ -120,6 +120,47 @@ pub(crate) fn call(
     }
 }
 
+/// How much is added to values before the next of them is weighed, which takes as long as it is
+/// large.
+const WEIGHED_AFTER: usize = VALUE_MAX / 64;
+
+/// Adds to the end of an array or text, or sets an entry of a hash, and returns nothing. `false` if
+/// the call is another. `added` is what has been added since a value was weighed.
+pub(crate) fn add(
+    receiver: &mut Value,
+    name: &str,
+    arguments: &[Value],
+    added: &mut usize,
+) -> Result<bool, Failure> {
+    match (&mut *receiver, name, arguments) {
+        (Value::Array(items), "<<" | "push" | "append", [item]) if items.len() < ITEMS_MAX => {
+            items.push(item.clone());
+        }
+        (Value::Array(items), "[]=", [Value::Integer(at), value])
+            if usize::try_from(*at).is_ok_and(|at| at < items.len()) =>
+        {
+            items[*at as usize] = value.clone();
+        }
+        (Value::String(bytes), "<<" | "concat" | "append", [Value::String(more)]) => {
+            bytes.extend_from_slice(more);
+        }
+        (Value::Hash(hash), "[]=" | "store", [key, value]) => {
+            hash.insert(key.clone(), value.clone());
+        }
+        _ => return Ok(false),
+    }
+    let weight = arguments.iter().map(|argument| weight_of(argument, 1));
+    *added = weight.fold(*added, usize::saturating_add);
+    if *added >= WEIGHED_AFTER {
+        *added = 0;
+        if weight_of(receiver, 0) > VALUE_MAX {
+            *receiver = Value::Nil;
+            return Err(too_large());
+        }
+    }
+    Ok(true)
+}
+
 fn change_array(
     items: &mut Vec<Value>,
     name: &str,
@@ -187,7 +228,7 @@ fn set(items: &mut Vec<Value>, at: &Value, value: &Value) -> Result<Value, Failu
         let message = format!("index {at} too small for array");
         return Err(Failure::ruby("IndexError", message));
     };
-    if at >= super::ITEMS_MAX {
+    if at >= ITEMS_MAX {
         return Err(Failure::ruby("IndexError", format!("index {at} too big")));
     }
     if at >= items.len() {

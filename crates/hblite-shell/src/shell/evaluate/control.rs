@@ -26,18 +26,19 @@ impl Shell {
     pub(super) fn control(
         &mut self,
         expression: &Expression,
+        is_dropped: bool,
         answers: &mut dyn Lines,
     ) -> Result<Value, Failure> {
         match expression {
-            Expression::Sequence(statements) => self.sequence(statements, answers),
+            Expression::Sequence(statements) => self.sequence(statements, is_dropped, answers),
             Expression::If(choice) => {
                 let holds = self.evaluate(&choice.condition, answers)?.is_truthy();
                 let branch = if holds { &choice.then } else { &choice.otherwise };
-                self.sequence(branch, answers)
+                self.sequence(branch, is_dropped, answers)
             }
             Expression::While(repetition) => self.repeat(repetition, answers),
             Expression::For(each) => self.for_each(each, answers),
-            Expression::Case(case) => self.case(case, answers),
+            Expression::Case(case) => self.case(case, is_dropped, answers),
             Expression::Define(definition) => {
                 self.methods.insert(definition.name.clone(), Rc::clone(definition));
                 Ok(Value::Symbol(definition.name.clone()))
@@ -49,7 +50,7 @@ impl Shell {
             Expression::Yield(values) => {
                 let values = self.evaluate_all(values, answers)?;
                 match self.scope.block() {
-                    Some(block) => self.run_block(&block, values, answers),
+                    Some(block) => self.run_block(&block, values, is_dropped, answers),
                     None => Err(Failure::ruby("LocalJumpError", "no block given (yield)".into())),
                 }
             }
@@ -69,7 +70,7 @@ impl Shell {
 
     fn repeat(&mut self, while_: &While, answers: &mut dyn Lines) -> Result<Value, Failure> {
         while self.evaluate(&while_.condition, answers)?.is_truthy() != while_.is_until {
-            match self.sequence(&while_.body, answers) {
+            match self.sequence(&while_.body, true, answers) {
                 Err(Failure::Break(value)) => return Ok(value),
                 Err(Failure::Next(_)) => {}
                 other => _ = other?,
@@ -89,7 +90,7 @@ impl Shell {
                     }
                 }
             }
-            match self.sequence(&each.body, answers) {
+            match self.sequence(&each.body, true, answers) {
                 Err(Failure::Break(value)) => return Ok(value),
                 Err(Failure::Next(_)) => {}
                 other => _ = other?,
@@ -98,7 +99,12 @@ impl Shell {
         Ok(list)
     }
 
-    fn case(&mut self, case: &Case, answers: &mut dyn Lines) -> Result<Value, Failure> {
+    fn case(
+        &mut self,
+        case: &Case,
+        is_dropped: bool,
+        answers: &mut dyn Lines,
+    ) -> Result<Value, Failure> {
         let subject = match &case.subject {
             Some(subject) => Some(self.evaluate(subject, answers)?),
             None => None,
@@ -111,11 +117,11 @@ impl Shell {
                     None => value.is_truthy(),
                 };
                 if holds {
-                    return self.sequence(body, answers);
+                    return self.sequence(body, is_dropped, answers);
                 }
             }
         }
-        self.sequence(&case.otherwise, answers)
+        self.sequence(&case.otherwise, is_dropped, answers)
     }
 
     /// Calls `block` without end, until it breaks.
@@ -125,18 +131,20 @@ impl Shell {
         answers: &mut dyn Lines,
     ) -> Result<Value, Failure> {
         loop {
-            match self.run_block(block, Vec::new(), answers) {
+            match self.run_block(block, Vec::new(), true, answers) {
                 Err(Failure::Break(value)) => return Ok(value),
                 other => _ = other?,
             }
         }
     }
 
-    /// Calls a block. `next` ends it; `break` is for the caller.
+    /// Calls a block. `next` ends it; `break` is for the caller. If its value is dropped, it may be
+    /// any.
     pub(crate) fn run_block(
         &mut self,
         (block, outer): &Passed,
         values: Vec<Value>,
+        is_dropped: bool,
         answers: &mut dyn Lines,
     ) -> Result<Value, Failure> {
         let (parameters, body) = match &**block {
@@ -148,7 +156,7 @@ impl Shell {
         };
         let left = self.scope.enter_block(*outer);
         bind(&mut self.scope, parameters, values);
-        let value = self.sequence(body, answers);
+        let value = self.sequence(body, is_dropped, answers);
         self.scope.leave(left);
         match value {
             Err(Failure::Next(value)) => Ok(value),
@@ -195,25 +203,25 @@ impl Shell {
             };
             self.scope.declare(name, value);
         }
-        self.sequence(&definition.body, answers)
+        self.sequence(&definition.body, false, answers)
     }
 
     fn begin(&mut self, begin: &Begin, answers: &mut dyn Lines) -> Result<Value, Failure> {
         let (depth, prints_errors) = (self.depth, self.prints_errors);
         // What is caught is not printed.
         self.prints_errors &= begin.rescues.is_empty();
-        let body = self.sequence(&begin.body, answers);
+        let body = self.sequence(&begin.body, false, answers);
         (self.depth, self.prints_errors) = (depth, prints_errors);
         let value = match body {
             Ok(value) if begin.otherwise.is_empty() => Ok(value),
-            Ok(_) => self.sequence(&begin.otherwise, answers),
+            Ok(_) => self.sequence(&begin.otherwise, false, answers),
             Err(failure) => match self.rescue(&begin.rescues, &failure) {
                 Some(rescue) => {
                     if let Some(name) = &rescue.name {
                         let (class, message) = failure.class_and_message().unwrap_or_default();
                         self.scope.set(name, Value::Exception(class, message));
                     }
-                    self.sequence(&rescue.body, answers)
+                    self.sequence(&rescue.body, false, answers)
                 }
                 None => {
                     self.print_command_error(&failure)?;
@@ -222,7 +230,7 @@ impl Shell {
             },
         };
         if !begin.ensure.is_empty() {
-            self.sequence(&begin.ensure, answers)?;
+            self.sequence(&begin.ensure, true, answers)?;
         }
         value
     }

@@ -43,7 +43,12 @@ struct BlockCall<'a> {
 
 impl BlockCall<'_> {
     fn run(&mut self, values: Vec<Value>) -> Result<Value, Failure> {
-        self.shell.run_block(self.block, values, self.answers)
+        self.shell.run_block(self.block, values, false, self.answers)
+    }
+
+    /// Calls the block for what it does, not for its value.
+    fn effect(&mut self, values: Vec<Value>) -> Result<(), Failure> {
+        self.shell.run_block(self.block, values, true, self.answers).map(drop)
     }
 
     fn one(&mut self, value: &Value) -> Result<Value, Failure> {
@@ -72,7 +77,7 @@ impl BlockCall<'_> {
         }
         let mut at = from;
         while if step > 0 { at <= to } else { at >= to } {
-            self.run(vec![Value::Integer(at)])?;
+            self.effect(vec![Value::Integer(at)])?;
             let Some(next) = at.checked_add(step) else { break };
             at = next;
         }
@@ -84,7 +89,7 @@ impl BlockCall<'_> {
         let parts = match (name, arguments) {
             ("upto", [Value::String(last)]) => {
                 for item in texts(bytes, last, false) {
-                    self.run(vec![item?])?;
+                    self.effect(vec![item?])?;
                 }
                 return Ok(receiver);
             }
@@ -94,7 +99,7 @@ impl BlockCall<'_> {
             _ => return Err(missing(&receiver, name, arguments)),
         };
         for part in items(&method::call(&receiver, parts, &[])?)? {
-            self.run(vec![part?])?;
+            self.effect(vec![part?])?;
         }
         Ok(receiver)
     }
@@ -109,7 +114,7 @@ impl BlockCall<'_> {
             ("each" | "each_pair" | "each_entry", [], _) => {
                 for item in items(receiver)? {
                     let item = item?;
-                    self.run(vec![item])?;
+                    self.effect(vec![item])?;
                 }
                 Ok(receiver.clone())
             }
@@ -164,7 +169,7 @@ impl BlockCall<'_> {
         match (name, arguments) {
             ("each_with_index", []) => {
                 for (at, item) in items(receiver)?.enumerate() {
-                    self.run(vec![item?, Value::Integer(at as i64)])?;
+                    self.effect(vec![item?, Value::Integer(at as i64)])?;
                 }
                 Ok(receiver.clone())
             }
@@ -176,14 +181,14 @@ impl BlockCall<'_> {
             ("each_slice", [count]) => {
                 let all = collect(items(receiver)?)?;
                 for part in all.chunks(size(count)?) {
-                    self.run(vec![Value::Array(part.to_vec())])?;
+                    self.effect(vec![Value::Array(part.to_vec())])?;
                 }
                 Ok(receiver.clone())
             }
             ("each_cons", [count]) => {
                 let all = collect(items(receiver)?)?;
                 for part in all.windows(size(count)?) {
-                    self.run(vec![Value::Array(part.to_vec())])?;
+                    self.effect(vec![Value::Array(part.to_vec())])?;
                 }
                 Ok(receiver.clone())
             }

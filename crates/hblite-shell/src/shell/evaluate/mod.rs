@@ -40,6 +40,8 @@ impl Shell {
         expression: &Expression,
         answers: &mut dyn Lines,
     ) -> Result<Value, Failure> {
+        // What is within this expression is needed, whether its own value is or not.
+        let is_dropped = std::mem::take(&mut self.is_dropped);
         self.steps += 1;
         if self.steps > STEPS_MAX {
             let message = format!("a statement of more than {STEPS_MAX} steps was ended");
@@ -53,7 +55,7 @@ impl Shell {
             return Err(Failure::ruby("SystemStackError", message));
         }
         self.depth += 1;
-        let value = self.value_of(expression, answers);
+        let value = self.value_of(expression, is_dropped, answers);
         self.depth -= 1;
         value
     }
@@ -61,6 +63,7 @@ impl Shell {
     fn value_of(
         &mut self,
         expression: &Expression,
+        is_dropped: bool,
         answers: &mut dyn Lines,
     ) -> Result<Value, Failure> {
         Ok(match expression {
@@ -95,7 +98,7 @@ impl Shell {
             Expression::AssignIndex(receiver, index, value) => {
                 let index = self.evaluate(index, answers)?;
                 let value = self.evaluate(value, answers)?;
-                self.change(receiver, "[]=", &[index, value.clone()], answers)?;
+                self.change(receiver, "[]=", &[index, value.clone()], true, answers)?;
                 value
             }
             Expression::Index(value, indexes) => {
@@ -103,9 +106,9 @@ impl Shell {
                 let indexes = self.evaluate_all(indexes, answers)?;
                 method::call(&value, "[]", &indexes)?
             }
-            Expression::Call(call) => self.call(call, answers)?,
+            Expression::Call(call) => self.call(call, is_dropped, answers)?,
             Expression::Binary(operator, left, right) => {
-                self.binary(operator, left, right, answers)?
+                self.binary((operator, left, right), is_dropped, answers)?
             }
             Expression::Negative(inner) => {
                 let value = self.evaluate(inner, answers)?;
@@ -120,7 +123,7 @@ impl Shell {
                 let left = self.evaluate(left, answers)?;
                 if left.is_truthy() { left } else { self.evaluate(right, answers)? }
             }
-            other => self.control(other, answers)?,
+            other => self.control(other, is_dropped, answers)?,
         })
     }
 
@@ -142,20 +145,24 @@ impl Shell {
         for piece in pieces {
             match piece {
                 Piece::Text(text) => bytes.extend_from_slice(text),
-                Piece::Code(code) => bytes.extend(self.sequence(code, answers)?.to_bytes()),
+                Piece::Code(code) => {
+                    bytes.extend(self.sequence(code, false, answers)?.to_bytes());
+                }
             }
         }
         method::sized(Value::String(bytes))
     }
 
-    /// The value of the last of `statements`.
+    /// The value of the last of `statements`. If it is dropped, any value may be returned.
     pub(crate) fn sequence(
         &mut self,
         statements: &[Expression],
+        is_dropped: bool,
         answers: &mut dyn Lines,
     ) -> Result<Value, Failure> {
         let mut value = Value::Nil;
-        for statement in statements {
+        for (at, statement) in statements.iter().enumerate() {
+            self.is_dropped = is_dropped || at + 1 < statements.len();
             value = self.evaluate(statement, answers)?;
         }
         Ok(value)
@@ -197,7 +204,12 @@ impl Shell {
         })
     }
 
-    fn call(&mut self, call: &Call, answers: &mut dyn Lines) -> Result<Value, Failure> {
+    fn call(
+        &mut self,
+        call: &Call,
+        is_dropped: bool,
+        answers: &mut dyn Lines,
+    ) -> Result<Value, Failure> {
         let Some(receiver) = &call.receiver else {
             return self.call_by_name(call, answers);
         };
@@ -207,13 +219,13 @@ impl Shell {
         if call.block.is_none() && method::mutate::is_change(&call.name) {
             let values =
                 self.evaluate_all(call.arguments.as_deref().unwrap_or_default(), answers)?;
-            return self.change(receiver, &call.name, &values, answers);
+            return self.change(receiver, &call.name, &values, is_dropped, answers);
         }
         if let ("delete", Some([wanted]), None) =
             (call.name.as_str(), call.arguments.as_deref(), &call.block)
         {
             let wanted = self.evaluate(wanted, answers)?;
-            return self.change(receiver, "delete", &[wanted], answers);
+            return self.change(receiver, "delete", &[wanted], false, answers);
         }
         let receiver = self.evaluate(receiver, answers)?;
         if call.is_safe && matches!(receiver, Value::Nil) {

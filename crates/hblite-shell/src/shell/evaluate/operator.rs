@@ -10,14 +10,13 @@ use crate::value::Value;
 impl Shell {
     pub(super) fn binary(
         &mut self,
-        operator: &str,
-        left: &Expression,
-        right: &Expression,
+        (operator, left, right): (&str, &Expression, &Expression),
+        is_dropped: bool,
         answers: &mut dyn Lines,
     ) -> Result<Value, Failure> {
         if operator == "<<" {
             let value = self.evaluate(right, answers)?;
-            return self.change(left, "<<", &[value], answers);
+            return self.change(left, "<<", &[value], is_dropped, answers);
         }
         let left = self.evaluate(left, answers)?;
         let right = self.evaluate(right, answers)?;

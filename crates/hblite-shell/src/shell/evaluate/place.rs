@@ -9,12 +9,13 @@ use crate::value::Value;
 
 impl Shell {
     /// Calls a method that changes its receiver: a variable, an element of one, or a value
-    /// without a name.
+    /// without a name. If the result is dropped, it may be `nil`.
     pub(super) fn change(
         &mut self,
         receiver: &Expression,
         name: &str,
         arguments: &[Value],
+        is_dropped: bool,
         answers: &mut dyn Lines,
     ) -> Result<Value, Failure> {
         let mut indexes = Vec::new();
@@ -36,13 +37,17 @@ impl Shell {
             let mut value = self.evaluate(receiver, answers)?;
             return mutate::call(&mut value, name, arguments);
         };
+        let added = &mut self.added_bytes;
         for index in indexes.iter().rev() {
             value = match element(value, index) {
                 Some(element) => element,
                 None => return mutate::call(&mut Value::Nil, name, arguments),
             };
         }
-        mutate::call(value, name, arguments)
+        match is_dropped && mutate::add(value, name, arguments, added)? {
+            true => Ok(Value::Nil),
+            false => mutate::call(value, name, arguments),
+        }
     }
 }
 
