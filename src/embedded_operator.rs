@@ -1,7 +1,12 @@
 //! What operators ask of a cluster, answered by a store of this process.
 
 use hblite_engine::Timeline;
-use hblite_model::{Result, SystemTables, TableName, TableState, ZooKeeperReport};
+use hblite_model::{
+    BalanceReport, Error, Exception, GroupMember, GroupWork, LabelQuery, LabelWork, LockedResource,
+    LoggedCall, PermissionPlace, PermissionWork, ProcedureStatus, Quota, Result, ServerGroup,
+    ServerLogRequest, SpaceUsage, SystemTables, TableName, TableState, UserPermission,
+    ZooKeeperReport,
+};
 
 use crate::backend::OperatorBackend;
 
@@ -31,4 +36,87 @@ impl OperatorBackend for Timeline {
         "/hbase".clone_into(&mut report.root);
         Ok(report)
     }
+
+    fn set_quota(&self, _: &Quota) -> Result<()> {
+        Err(off("quota support disabled"))
+    }
+
+    fn list_quotas(&self) -> Result<Vec<Quota>> {
+        Ok(Vec::new())
+    }
+
+    fn quota_table_sizes(&self) -> Result<Vec<(TableName, u64)>> {
+        Ok(Vec::new())
+    }
+
+    fn space_usages(&self, server: Option<&str>) -> Result<Vec<SpaceUsage>> {
+        server.map_or_else(|| Err(absent("hbase:quota")), |_| Ok(Vec::new()))
+    }
+
+    fn snapshot_sizes(&self) -> Result<Vec<(String, u64)>> {
+        Err(absent("hbase:quota"))
+    }
+
+    fn list_procedures(&self) -> Result<Vec<ProcedureStatus>> {
+        Ok(Vec::new())
+    }
+
+    fn list_locks(&self) -> Result<Vec<LockedResource>> {
+        Ok(Vec::new())
+    }
+
+    fn logged_calls(&self, _: &[String], _: &ServerLogRequest) -> Result<Vec<LoggedCall>> {
+        Ok(Vec::new())
+    }
+
+    fn change_permission(&self, _: &PermissionWork) -> Result<()> {
+        Err(off(NO_PERMISSIONS))
+    }
+
+    fn user_permissions(&self, _: &PermissionPlace) -> Result<Vec<UserPermission>> {
+        Err(off(NO_PERMISSIONS))
+    }
+
+    fn labels(&self, _: &LabelQuery) -> Result<Vec<Vec<u8>>> {
+        Err(absent("hbase:labels"))
+    }
+
+    fn change_labels(&self, _: &LabelWork) -> Result<Vec<String>> {
+        Err(absent("hbase:labels"))
+    }
+
+    fn list_groups(&self) -> Result<Vec<ServerGroup>> {
+        Err(no_groups())
+    }
+
+    fn find_group(&self, _: &GroupMember) -> Result<Option<ServerGroup>> {
+        Err(no_groups())
+    }
+
+    fn change_group(&self, _: &GroupWork) -> Result<()> {
+        Err(no_groups())
+    }
+
+    fn balance_group(&self, _: &str, _: bool) -> Result<BalanceReport> {
+        Err(no_groups())
+    }
+}
+
+const NO_PERMISSIONS: &str =
+    "org.apache.hadoop.hbase.security.access.AccessController is not loaded";
+
+/// HBase's refusal where a feature is off.
+fn off(why: &str) -> Error {
+    Error::do_not_retry(format!("java.lang.UnsupportedOperationException: {why}"))
+}
+
+/// The error for a table that HBase has only with the feature.
+fn absent(table: &str) -> Error {
+    Error::new(Exception::TableNotFound, table)
+}
+
+fn no_groups() -> Error {
+    let message = "No registered Master Coprocessor Endpoint found for RSGroupAdminService. Has it \
+                   been enabled?";
+    Error::new(Exception::UnknownProtocol, message)
 }

@@ -1,6 +1,10 @@
 //! What operators ask of a cluster.
 
-use hblite_model::{Result, TableName, ZooKeeperReport};
+use hblite_model::{
+    BalanceReport, GroupMember, GroupWork, LabelQuery, LabelWork, LockedResource, LoggedCall,
+    PermissionPlace, PermissionWork, ProcedureStatus, Quota, Result, ServerGroup, ServerLogRequest,
+    SpaceUsage, TableName, UserPermission, ZooKeeperReport,
+};
 
 use crate::admin::Admin;
 use crate::table_name::IntoTableName;
@@ -33,5 +37,126 @@ impl Admin {
     /// `UnsupportedOperation` for a connection that does not use ZooKeeper.
     pub fn zookeeper(&self) -> Result<ZooKeeperReport> {
         self.backend.zookeeper()
+    }
+
+    /// Sets a limit of requests or space, or removes it.
+    ///
+    /// # Errors
+    /// `DoNotRetryIo` where quotas are off, as they always are for a store.
+    pub fn set_quota(&self, quota: &Quota) -> Result<()> {
+        self.backend.set_quota(quota)
+    }
+
+    /// All limits of requests and space.
+    pub fn list_quotas(&self) -> Result<Vec<Quota>> {
+        self.backend.list_quotas()
+    }
+
+    /// The sizes of tables, as the master knows them.
+    pub fn quota_table_sizes(&self) -> Result<Vec<(TableName, u64)>> {
+        self.backend.quota_table_sizes()
+    }
+
+    /// The space that tables with a limit use, as a region server sees it, or as hbase:quota has
+    /// it.
+    ///
+    /// # Errors
+    /// `TableNotFound` for hbase:quota where quotas are off.
+    pub fn space_usages(&self, server: Option<&str>) -> Result<Vec<SpaceUsage>> {
+        self.backend.space_usages(server)
+    }
+
+    /// The sizes of snapshots of tables with a limit, by name.
+    ///
+    /// # Errors
+    /// As [`Admin::space_usages`].
+    pub fn snapshot_sizes(&self) -> Result<Vec<(String, u64)>> {
+        self.backend.snapshot_sizes()
+    }
+
+    /// The procedures that the master knows, ended ones for a while. A store runs them in the calls
+    /// that request them, and lists none.
+    pub fn list_procedures(&self) -> Result<Vec<ProcedureStatus>> {
+        self.backend.list_procedures()
+    }
+
+    /// What procedures have locked.
+    pub fn list_locks(&self) -> Result<Vec<LockedResource>> {
+        self.backend.list_locks()
+    }
+
+    /// The latest calls in a log of region servers, `host,port,start code`; of all if none is
+    /// named. A store logs none.
+    pub fn logged_calls(
+        &self,
+        servers: &[String],
+        request: &ServerLogRequest,
+    ) -> Result<Vec<LoggedCall>> {
+        self.backend.logged_calls(servers, request)
+    }
+
+    /// Grants or revokes permissions.
+    ///
+    /// # Errors
+    /// `DoNotRetryIo` where permissions are off, as they always are for a store.
+    pub fn change_permission(&self, work: &PermissionWork) -> Result<()> {
+        self.backend.change_permission(work)
+    }
+
+    /// The permissions of users somewhere.
+    ///
+    /// # Errors
+    /// As [`Admin::change_permission`].
+    pub fn user_permissions(&self, place: &PermissionPlace) -> Result<Vec<UserPermission>> {
+        self.backend.user_permissions(place)
+    }
+
+    /// Visibility labels.
+    ///
+    /// # Errors
+    /// `TableNotFound` for hbase:labels where labels are off, as they always are for a store.
+    pub fn labels(&self, query: &LabelQuery) -> Result<Vec<Vec<u8>>> {
+        self.backend.labels(query)
+    }
+
+    /// Changes visibility labels, or which of them a user has. Returns what went wrong, label by
+    /// label.
+    ///
+    /// # Errors
+    /// As [`Admin::labels`].
+    pub fn change_labels(&self, work: &LabelWork) -> Result<Vec<String>> {
+        self.backend.change_labels(work)
+    }
+
+    /// The server groups.
+    ///
+    /// # Errors
+    /// `DoNotRetryIo` where server groups are off, as they always are for a store.
+    pub fn list_groups(&self) -> Result<Vec<ServerGroup>> {
+        self.backend.list_groups()
+    }
+
+    /// A server group; `None` if there is no such group.
+    ///
+    /// # Errors
+    /// As [`Admin::list_groups`].
+    pub fn find_group(&self, member: &GroupMember) -> Result<Option<ServerGroup>> {
+        self.backend.find_group(member)
+    }
+
+    /// Changes server groups.
+    ///
+    /// # Errors
+    /// As [`Admin::list_groups`].
+    pub fn change_group(&self, work: &GroupWork) -> Result<()> {
+        self.backend.change_group(work)
+    }
+
+    /// Runs the balancer for a server group, with `ignores_moves` even while regions are moving.
+    ///
+    /// # Errors
+    /// As [`Admin::list_groups`].
+    pub fn balance_group(&self, group: &str, ignores_moves: bool) -> Result<BalanceReport> {
+        self.backend.balance_group(group, ignores_moves)
     }
 }

@@ -17,14 +17,17 @@ use hblite::backend::{
     unsupported,
 };
 use hblite::{
-    Action, ActionResult, BackupReport, BulkLoadOptions, BulkLoadReport, CacheEviction, CellRef,
-    CheckAndMutate, CheckAndMutateResult, ClusterServers, ColumnFamilyDescriptor, CompactRequest,
-    CompactionState, Connection, Delete, Error, ErrorKind, Exception, FailSafeSnapshot,
-    FlushRequest, Get, Increment, MasterReport, MasterWork, MergeKind, Mutation, MutationKind,
-    NamespaceDescriptor, Nonce, PeerConfig, PeerWork, Put, RegionInfo, RegionLocation,
-    ReplicationPeer, Result, RowCounts, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
-    ServerStatus, ServerWork, SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus,
-    Switch, SystemTables, TableDescriptor, TableName, TableState, ZooKeeperReport,
+    Action, ActionResult, BackupReport, BalanceReport, BulkLoadOptions, BulkLoadReport,
+    CacheEviction, CellRef, CheckAndMutate, CheckAndMutateResult, ClusterServers,
+    ColumnFamilyDescriptor, CompactRequest, CompactionState, Connection, Delete, Error, ErrorKind,
+    Exception, FailSafeSnapshot, FlushRequest, Get, GroupMember, GroupWork, Increment, LabelQuery,
+    LabelWork, LockedResource, LoggedCall, MasterReport, MasterWork, MergeKind, Mutation,
+    MutationKind, NamespaceDescriptor, Nonce, PeerConfig, PeerWork, PermissionPlace,
+    PermissionWork, ProcedureStatus, Put, Quota, RegionInfo, RegionLocation, ReplicationPeer,
+    Result, RowCounts, RowMutations, RowResult, Scan, ScanStep, ScrubStatus, ServerGroup,
+    ServerLogRequest, ServerStatus, ServerWork, SnapshotDescription, SnapshotOptions, SpaceUsage,
+    SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor, TableName, TableState,
+    UserPermission, ZooKeeperReport,
 };
 
 /// A call, and its answer.
@@ -180,6 +183,22 @@ impl OperatorBackend for Tape {
         list_tables_by_state(is_enabled: bool) -> Vec<TableName>;
         modify_file_tracker(table: &TableName, family: Option<&[u8]>, tracker: &str) -> ();
         zookeeper() -> ZooKeeperReport;
+        set_quota(quota: &Quota) -> ();
+        list_quotas() -> Vec<Quota>;
+        quota_table_sizes() -> Vec<(TableName, u64)>;
+        space_usages(server: Option<&str>) -> Vec<SpaceUsage>;
+        snapshot_sizes() -> Vec<(String, u64)>;
+        list_procedures() -> Vec<ProcedureStatus>;
+        list_locks() -> Vec<LockedResource>;
+        logged_calls(servers: &[String], request: &ServerLogRequest) -> Vec<LoggedCall>;
+        change_permission(work: &PermissionWork) -> ();
+        user_permissions(place: &PermissionPlace) -> Vec<UserPermission>;
+        labels(query: &LabelQuery) -> Vec<Vec<u8>>;
+        change_labels(work: &LabelWork) -> Vec<String>;
+        list_groups() -> Vec<ServerGroup>;
+        find_group(member: &GroupMember) -> Option<ServerGroup>;
+        change_group(work: &GroupWork) -> ();
+        balance_group(group: &str, ignores_moves: bool) -> BalanceReport;
     }
 }
 

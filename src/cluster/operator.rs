@@ -1,6 +1,10 @@
 //! What operators ask of a cluster.
 
-use hblite_model::{Result, TableName, ZooKeeperReport};
+use hblite_model::{
+    BalanceReport, GroupMember, GroupWork, LabelQuery, LabelWork, LockedResource, LoggedCall,
+    PermissionPlace, PermissionWork, ProcedureStatus, Quota, Result, ServerGroup, ServerLogRequest,
+    SpaceUsage, TableName, UserPermission, ZooKeeperReport,
+};
 
 use super::Cluster;
 use crate::backend::OperatorBackend;
@@ -21,5 +25,73 @@ impl OperatorBackend for Cluster {
 
     fn zookeeper(&self) -> Result<ZooKeeperReport> {
         self.runtime.run(self.admin.zookeeper())
+    }
+
+    fn set_quota(&self, quota: &Quota) -> Result<()> {
+        self.runtime.run(self.admin.set_quota(quota))
+    }
+
+    fn list_quotas(&self) -> Result<Vec<Quota>> {
+        self.runtime.run(self.admin.list_quotas())
+    }
+
+    fn quota_table_sizes(&self) -> Result<Vec<(TableName, u64)>> {
+        self.runtime.run(self.admin.quota_table_sizes())
+    }
+
+    fn space_usages(&self, server: Option<&str>) -> Result<Vec<SpaceUsage>> {
+        self.runtime.run(self.admin.space_usages(server))
+    }
+
+    fn snapshot_sizes(&self) -> Result<Vec<(String, u64)>> {
+        self.runtime.run(self.admin.snapshot_sizes())
+    }
+
+    fn list_procedures(&self) -> Result<Vec<ProcedureStatus>> {
+        self.runtime.run(self.admin.list_procedures())
+    }
+
+    fn list_locks(&self) -> Result<Vec<LockedResource>> {
+        self.runtime.run(self.admin.list_locks())
+    }
+
+    fn logged_calls(
+        &self,
+        servers: &[String],
+        request: &ServerLogRequest,
+    ) -> Result<Vec<LoggedCall>> {
+        self.runtime.run(self.admin.logged_calls(servers, request))
+    }
+
+    fn change_permission(&self, work: &PermissionWork) -> Result<()> {
+        self.runtime.run(self.admin.change_permission(work))
+    }
+
+    fn user_permissions(&self, place: &PermissionPlace) -> Result<Vec<UserPermission>> {
+        self.runtime.run(self.admin.user_permissions(place))
+    }
+
+    fn labels(&self, query: &LabelQuery) -> Result<Vec<Vec<u8>>> {
+        self.runtime.run(self.admin.labels(query))
+    }
+
+    fn change_labels(&self, work: &LabelWork) -> Result<Vec<String>> {
+        self.runtime.run(self.admin.change_labels(work))
+    }
+
+    fn list_groups(&self) -> Result<Vec<ServerGroup>> {
+        self.runtime.run(self.admin.list_groups())
+    }
+
+    fn find_group(&self, member: &GroupMember) -> Result<Option<ServerGroup>> {
+        self.runtime.run(self.admin.find_group(member))
+    }
+
+    fn change_group(&self, work: &GroupWork) -> Result<()> {
+        self.runtime.run(self.admin.change_group(work))
+    }
+
+    fn balance_group(&self, group: &str, ignores_moves: bool) -> Result<BalanceReport> {
+        self.runtime.run(self.admin.balance_group(group, ignores_moves))
     }
 }

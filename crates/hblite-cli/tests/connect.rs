@@ -85,8 +85,12 @@ fn the_shell_prints_the_same_on_a_cluster() {
 fn what_the_shell_cannot_do_has_the_reason_of_its_backend() {
     let (_server, url) = cluster();
     for (place, command, reason) in [
-        (&["shell", "--memory"][..], "stop_master", "the master is this process"),
-        (&["shell", "--connect", &url], "processlist", "on a cluster, use HBase's own shell"),
+        (
+            &["shell", "--memory"][..],
+            "set_visibility 't', 'A', {}",
+            "labels feature is not available",
+        ),
+        (&["shell", "--connect", &url], "get_balancer_decisions", "use HBase's own shell"),
     ] {
         let output = hblite(place, command);
         let shown = [output.stdout, output.stderr].concat();

@@ -6,8 +6,9 @@
 use std::time::Duration;
 
 use hblite_model::{
-    CompactRequest, CompactionKind, CompactionState, Consistency, Exception, Get, MasterWork,
-    MergeKind, ServerWork, Switch, TableName,
+    CompactRequest, CompactionKind, CompactionState, Consistency, Exception, Get, GroupMember,
+    LabelQuery, MasterWork, MergeKind, PermissionPlace, Quota, QuotaLimit, QuotaOwner, ServerLog,
+    ServerLogRequest, ServerWork, Switch, TableName,
 };
 use tokio::time::timeout;
 
@@ -161,4 +162,81 @@ async fn caches_dead_servers_and_reports() {
     let report = admin.master_report().await.unwrap();
     assert_eq!(report.security_capabilities, ["SIMPLE_AUTHENTICATION"]);
     assert!(!report.is_in_maintenance_mode && report.regions_in_transition.is_empty());
+}
+
+#[tokio::test]
+async fn features_that_a_server_does_not_have_are_off_or_empty() {
+    let cluster = Cluster::start(1);
+    let admin = cluster.client().admin();
+    let of_all = QuotaOwner { region_server: Some("all".to_owned()), ..QuotaOwner::default() };
+    let quota = Quota { owner: of_all, limit: QuotaLimit::Throttle { kind: None, rate: None } };
+    let off = admin.set_quota(&quota).await.unwrap_err();
+    assert!(off.message().contains("quota support disabled"), "{off}");
+    assert!(admin.list_quotas().await.unwrap().is_empty());
+    assert!(admin.quota_table_sizes().await.unwrap().is_empty());
+    let server = admin.servers().await.unwrap().live.remove(0);
+    assert!(admin.space_usages(Some(&server)).await.unwrap().is_empty());
+    for absent in [
+        admin.space_usages(None).await.unwrap_err(),
+        admin.snapshot_sizes().await.unwrap_err(),
+        admin.labels(&LabelQuery::OfUser("u".to_owned())).await.unwrap_err(),
+    ] {
+        assert_eq!(absent.exception(), Exception::TableNotFound);
+    }
+    assert!(admin.list_procedures().await.unwrap().is_empty());
+    assert!(admin.list_locks().await.unwrap().is_empty());
+    for log in [ServerLog::Slow, ServerLog::Large] {
+        let request = ServerLogRequest {
+            log,
+            limit: 10,
+            region: None,
+            table: None,
+            client: None,
+            user: None,
+            matches_all: false,
+        };
+        assert!(admin.logged_calls(&[], &request).await.unwrap().is_empty());
+        assert!(admin.logged_calls(&["x".to_owned()], &request).await.is_err());
+    }
+    let off = admin.user_permissions(&PermissionPlace::Global).await.unwrap_err();
+    assert!(off.message().contains("AccessController is not loaded"), "{off}");
+    for off in [
+        admin.list_groups().await.unwrap_err(),
+        admin.find_group(&GroupMember::Name("default".to_owned())).await.unwrap_err(),
+        admin.balance_group("default", false).await.unwrap_err(),
+    ] {
+        assert_eq!(off.exception(), Exception::UnknownProtocol);
+    }
+    let error = admin.find_group(&GroupMember::Server("nosuch".to_owned())).await.unwrap_err();
+    assert_eq!(error.exception(), Exception::IllegalArgument);
+}
+
+#[tokio::test]
+async fn tables_by_state_and_their_file_trackers() {
+    let cluster = Cluster::start(1);
+    cluster.table("on", &[]).await;
+    cluster.table("off", &[]).await;
+    let admin = cluster.client().admin();
+    let (on, off): (TableName, TableName) = ("on".parse().unwrap(), "off".parse().unwrap());
+    admin.disable_table(&off).await.unwrap();
+    assert!(admin.list_tables_by_state(true).await.unwrap().contains(&on));
+    assert_eq!(admin.list_tables_by_state(false).await.unwrap(), std::slice::from_ref(&off));
+    admin.modify_file_tracker(&on, Some(b"f"), "FILE").await.unwrap();
+    let error = admin.modify_file_tracker(&on, Some(b"no"), "FILE").await.unwrap_err();
+    assert_eq!(error.exception(), Exception::NoSuchColumnFamily);
+    let error = admin.modify_file_tracker(&off, None, "FILE").await.unwrap_err();
+    assert_eq!(error.exception(), Exception::TableNotEnabled);
+    let family = admin.describe_table(&on).await.unwrap();
+    let tracker = "hbase.store.file-tracker.impl";
+    assert_eq!(family.family(b"f").unwrap().configuration()[tracker], "FILE");
+}
+
+#[tokio::test]
+async fn zookeeper_says_what_it_is() {
+    let cluster = Cluster::start(1);
+    let error = cluster.client().admin().zookeeper().await.unwrap_err();
+    assert_eq!(error.exception(), Exception::UnsupportedOperation);
+    let client = hblite_client::Client::connect(&cluster.zookeeper_url()).await.unwrap();
+    let report = client.admin().zookeeper().await.unwrap();
+    assert_eq!((report.root.as_str(), report.quorum.len()), ("/hbase", 1));
 }

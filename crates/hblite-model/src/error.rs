@@ -146,6 +146,9 @@ exceptions! {
     NotServingRegion = "org.apache.hadoop.hbase.NotServingRegionException", NotServing;
     /// The region is unknown.
     UnknownRegion = "org.apache.hadoop.hbase.UnknownRegionException", NotFound;
+    /// No endpoint of a coprocessor has this name.
+    UnknownProtocol =
+        "org.apache.hadoop.hbase.exceptions.UnknownProtocolException", Unsupported;
     /// Regions that may not be merged or split.
     MergeRegion = "org.apache.hadoop.hbase.exceptions.MergeRegionException", InvalidArgument;
     /// Too many writes wait for memory.

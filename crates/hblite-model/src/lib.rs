@@ -23,15 +23,19 @@ mod setters;
 mod text;
 
 pub use admin::{
-    BackupReport, BulkLoadOptions, BulkLoadReport, CALLERS_MAX, CacheEviction, Caller,
-    CallerCounts, ClusterServers, CompactRequest, CompactionKind, CompactionState, DamagedFile,
-    FailSafeSnapshot, FileTransfer, FlushRequest, HBASE_VERSION, HEAVY_ROWS_MAX, HeavyRows,
-    MasterReport, MasterWork, MergeKind, Operation, PeerConfig, PeerTables, PeerWork, Protocol,
-    ROW_MAX, RegionInTransition, RegionLoad, RegionLocation, RegionLocator, RegionRows,
-    RegionStatus, ReplicationPeer, RequestTarget, RowCounts, RowWaits, SampledRow, ScrubStatus,
-    ServerStatus, ServerWork, SnapshotDescription, SnapshotKind, SnapshotOptions, SpaceSaving,
-    SplitPoints, StoreStatus, Switch, SystemTables, TableState, USER_MAX, WAITED_ROWS_MAX,
-    WaitedRow, ZooKeeperReport, unreachable_peer,
+    BackupReport, BalanceReport, BulkLoadOptions, BulkLoadReport, CALLERS_MAX, CacheEviction,
+    Caller, CallerCounts, ClusterServers, CompactRequest, CompactionKind, CompactionState,
+    DamagedFile, FailSafeSnapshot, FileTransfer, FlushRequest, GroupMember, GroupWork,
+    HBASE_VERSION, HEAVY_ROWS_MAX, HeavyRows, LabelQuery, LabelWork, LockedResource, LoggedCall,
+    MasterReport, MasterWork, MergeKind, Operation, PeerConfig, PeerTables, PeerWork,
+    PermissionAction, PermissionPlace, PermissionWork, ProcedureStatus, Protocol, Quota,
+    QuotaLimit, QuotaOwner, QuotaScope, ROW_MAX, Rate, RateUnit, RegionInTransition, RegionLoad,
+    RegionLocation, RegionLocator, RegionRows, RegionStatus, ReplicationPeer, RequestTarget,
+    ResourceLock, RowCounts, RowWaits, SampledRow, ScrubStatus, ServerGroup, ServerLog,
+    ServerLogRequest, ServerStatus, ServerTask, ServerWork, SnapshotDescription, SnapshotKind,
+    SnapshotOptions, SpaceLimit, SpaceSaving, SpaceUsage, SpaceViolationPolicy, SplitPoints,
+    StoreStatus, Switch, SystemTables, TableState, ThrottleType, USER_MAX, UserPermission,
+    WAITED_ROWS_MAX, WaitedRow, ZooKeeperReport, unreachable_peer,
 };
 pub use cell::{Cell, CellBuffer, CellComparator, CellRef, CellType, LATEST_TIMESTAMP};
 pub use descriptor::{

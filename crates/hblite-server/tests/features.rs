@@ -27,10 +27,12 @@ fn peers_are_unknown_and_none_is_accepted() {
         },
         peer_state: pb::ReplicationState { state: 0 },
     };
-    let answer = master.call("AddReplicationPeer", &peer);
-    assert_eq!(answer.exception(), ("DoNotRetryIOException", true));
+    let added: pb::ProcedureResponse = master.call("AddReplicationPeer", &peer).decode();
+    let request = pb::GetProcedureResultRequest { proc_id: added.proc_id.expect("an id") };
+    let done: pb::GetProcedureResultResponse = master.call("getProcedureResult", &request).decode();
+    let failure = done.exception.expect("a failure").generic_exception.expect("an exception");
     let message = "Can't get peerClusterId for clusterKey=h:2181:/hbase";
-    assert!(answer.exception_text().contains(message), "{}", answer.exception_text());
+    assert_eq!(failure.message.as_deref(), Some(message));
     let _: pb::Empty = master.call("FlushMasterStore", &pb::Empty {}).decode();
 }
 

@@ -269,6 +269,21 @@ fn operations_and_features_that_are_off() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
+/// Recordings of a cluster with quotas, permissions, visibility labels and server groups, which a
+/// store does not have.
+#[test]
+fn features_that_are_on() {
+    if !is_on_cluster() {
+        return;
+    }
+    let (mut complaints, mut session) = (Vec::new(), session());
+    for script in ["16_quotas", "17_security"] {
+        session.restart_shell();
+        check(&mut session, script, Form::Client26, &mut complaints);
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
 /// With `-n`, HBase's shell stops at the first error and does not print it among the results. The
 /// recording ends there.
 #[test]

@@ -30,8 +30,7 @@ pub mod class {
         "org.apache.hadoop.hbase.exceptions.OutOfOrderScannerNextException";
     pub const LEASE: &str = "org.apache.hadoop.hbase.regionserver.LeaseException";
     pub const TIMEOUT_IO: &str = "org.apache.hadoop.hbase.exceptions.TimeoutIOException";
-    pub const UNKNOWN_PROTOCOL: &str =
-        "org.apache.hadoop.hbase.exceptions.UnknownProtocolException";
+    pub const UNKNOWN_PROTOCOL: &str = Exception::UnknownProtocol.class_name();
     pub const REPLICATION_PEER_NOT_FOUND: &str =
         "org.apache.hadoop.hbase.ReplicationPeerNotFoundException";
     pub const MULTI_ACTION_RESULT_TOO_LARGE: &str =

@@ -3,11 +3,15 @@
 //! The master runs changes as procedures. Every method returns when its procedure is done, or when
 //! `hbase.client.operation.timeout` has passed; in that case the procedure continues.
 
+mod groups;
+mod master_work;
 mod namespaces;
 mod operations;
 mod peers;
+mod permissions;
 mod placement;
 mod procedure;
+mod quotas;
 mod regions;
 mod row_counts;
 mod snapshots;

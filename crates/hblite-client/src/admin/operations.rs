@@ -196,7 +196,7 @@ pub(super) fn text(name: &pb::ServerName) -> String {
 }
 
 /// The address in a server's name.
-fn address(name: &str) -> Result<ServerAddress> {
+pub(super) fn address(name: &str) -> Result<ServerAddress> {
     let mut parts = name.split(',');
     let (host, port) = (parts.next(), parts.next().and_then(|port| port.parse().ok()));
     match (host, port) {

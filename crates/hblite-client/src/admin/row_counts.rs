@@ -1,7 +1,6 @@
 //! Which rows are requested: an endpoint that only hblite has.
 
-use hblite_model::{Error, Result, RowCounts};
-use hblite_wire::exception::class;
+use hblite_model::{Error, Exception, Result, RowCounts};
 use hblite_wire::{convert, pb};
 use prost::Message as _;
 
@@ -31,7 +30,7 @@ impl Admin {
                 })?;
                 convert::row_counts(message).map(Some)
             }
-            Err(error) if error.message().contains(class::UNKNOWN_PROTOCOL) => Ok(None),
+            Err(error) if error.exception() == Exception::UnknownProtocol => Ok(None),
             Err(error) => Err(error),
         }
     }

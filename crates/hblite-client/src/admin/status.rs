@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use hblite_model::{
-    Error, Exception, RegionInfo, RegionLoad, RegionStatus, Result, Scan, ServerStatus,
+    Error, Exception, RegionInfo, RegionLoad, RegionStatus, Result, Scan, ServerStatus, ServerTask,
     StoreStatus, ZooKeeperReport,
 };
 use hblite_wire::pb;
@@ -61,6 +61,7 @@ impl Admin {
             let mut status = ServerStatus::default();
             status.name = text(&server.server);
             status.requests_per_second = server.server_load.number_of_requests.unwrap_or(0);
+            status.tasks = server.server_load.tasks.into_iter().map(task).collect();
             status.memory_used_bytes = mib(server.server_load.used_heap_mb);
             status.memory_max_bytes = mib(server.server_load.max_heap_mb);
             for load in loads {
@@ -121,6 +122,22 @@ impl Admin {
         let answer = self.shared.rpc.call(&address, REGION_LOAD, &request, b"", limit).await;
         let answer: pb::GetRegionLoadResponse = answer.ok()?.message;
         Some(answer.region_loads)
+    }
+}
+
+/// HBase's names of the states of a task, in the order of their numbers.
+const TASK_STATES: [&str; 4] = ["RUNNING", "WAITING", "COMPLETE", "ABORTED"];
+
+fn task(message: pb::ServerTask) -> ServerTask {
+    let state = usize::try_from(message.state).ok().and_then(|at| TASK_STATES.get(at));
+    let millis = |time: Option<u64>| time.and_then(|time| i64::try_from(time).ok());
+    let started_ms = millis(message.start_time).unwrap_or(0);
+    ServerTask {
+        description: message.description,
+        status: message.status,
+        state: state.map_or_else(|| message.state.to_string(), |name| (*name).to_owned()),
+        started_ms,
+        since_ms: millis(message.completion_time).unwrap_or(started_ms),
     }
 }
 

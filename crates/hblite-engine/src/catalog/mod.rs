@@ -16,9 +16,9 @@
 //!   start on it; `hbase_root` and `master_procedures` refuse what HBase left and hblite cannot
 //!   read
 //! - `procedures` has what all procedures share; `create`, `drop`, `state`, `modify`, `split`,
-//!   `merge`, `truncate_region`, `assign`, `namespace`, `snapshot`, `bulk_load`, `backup` and `crash`
-//!   are the procedures, `sanity` has their rules about settings, `parents` cleans up after split and
-//!   merge, `parked` has what a full disk changes
+//!   `merge`, `truncate_region`, `assign`, `namespace`, `snapshot`, `bulk_load`, `backup` and
+//!   `crash` are the procedures, `sanity` has their rules about settings, `parents` cleans up after
+//!   split and merge, `parked` has what a full disk changes
 //!
 //! Threads: any. Lookups never wait for a procedure. A procedure waits for operations in progress
 //! in the regions that it closes, so nothing that a region waits for may wait for a procedure.

@@ -10,11 +10,15 @@ mod backup;
 mod bulk_load;
 mod callers;
 mod choice;
+mod master_work;
 mod operation;
 mod peer;
+mod permission;
+mod quota;
 mod region_locator;
 mod request;
 mod row_counts;
+mod server_log;
 mod snapshot;
 mod space_saving;
 mod status;
@@ -25,21 +29,32 @@ pub use backup::BackupReport;
 pub use bulk_load::{BulkLoadOptions, BulkLoadReport, FileTransfer};
 pub use callers::{CALLERS_MAX, Caller, CallerCounts, Operation, Protocol, USER_MAX};
 pub use choice::{FailSafeSnapshot, MergeKind, SplitPoints, SystemTables};
+pub use master_work::{LockedResource, ProcedureStatus, ResourceLock};
 pub use operation::{
     CacheEviction, ClusterServers, CompactionState, MasterReport, MasterWork, RegionInTransition,
     ServerWork, ZooKeeperReport,
 };
 pub use peer::{PeerConfig, PeerTables, PeerWork, ReplicationPeer, unreachable_peer};
+pub use permission::{
+    BalanceReport, GroupMember, GroupWork, LabelQuery, LabelWork, PermissionAction,
+    PermissionPlace, PermissionWork, ServerGroup, UserPermission,
+};
+pub use quota::{
+    Quota, QuotaLimit, QuotaOwner, QuotaScope, Rate, RateUnit, SpaceLimit, SpaceUsage,
+    SpaceViolationPolicy, ThrottleType,
+};
 pub use region_locator::RegionLocator;
 pub use request::{CompactRequest, CompactionKind, FlushRequest, RequestTarget};
 pub use row_counts::{
     HEAVY_ROWS_MAX, HeavyRows, ROW_MAX, RegionRows, RowCounts, RowWaits, SampledRow,
     WAITED_ROWS_MAX, WaitedRow,
 };
+pub use server_log::{LoggedCall, ServerLog, ServerLogRequest};
 pub use snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};
 pub use space_saving::SpaceSaving;
 pub use status::{
-    DamagedFile, RegionLoad, RegionLocation, RegionStatus, ScrubStatus, ServerStatus, StoreStatus,
+    DamagedFile, RegionLoad, RegionLocation, RegionStatus, ScrubStatus, ServerStatus, ServerTask,
+    StoreStatus,
 };
 pub use switch::Switch;
 pub use table_state::TableState;

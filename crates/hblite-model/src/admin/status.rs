@@ -88,6 +88,8 @@ pub struct ServerStatus {
     pub regions: Vec<RegionStatus>,
     /// The last background failure that has not been followed by a success, of a store.
     pub last_error: Option<String>,
+    /// What it is doing; empty for a store.
+    pub tasks: Vec<ServerTask>,
 }
 
 /// Requests of a region, and what they moved, since the region was opened.
@@ -121,4 +123,19 @@ pub struct RegionLocation {
     /// `host:port` of its server. For an embedded store, which has no server, this is the name that
     /// hbase:meta has for it.
     pub server: String,
+}
+
+/// A task of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerTask {
+    /// What it is.
+    pub description: String,
+    /// What it is doing.
+    pub status: String,
+    /// HBase's name of its state: `RUNNING`, `WAITING`, `COMPLETE` or `ABORTED`.
+    pub state: String,
+    /// When it began, in milliseconds.
+    pub started_ms: i64,
+    /// Since when it is in its state, in milliseconds.
+    pub since_ms: i64,
 }

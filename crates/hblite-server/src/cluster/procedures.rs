@@ -74,6 +74,11 @@ impl Procedures {
         Ok(id)
     }
 
+    /// Records a procedure that has failed. Returns its id.
+    pub(crate) fn failed(&self, time_ms: i64, exception: RemoteException) -> u64 {
+        self.note(time_ms, Err(exception))
+    }
+
     fn place_of(&self, nonce: Nonce) -> NoncePlace {
         let mut known = self.known.lock();
         if let Some(place) = known.nonces.get(&nonce) {

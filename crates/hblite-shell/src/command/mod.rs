@@ -22,15 +22,18 @@ mod alter;
 mod cell_text;
 mod columns;
 mod data;
-mod features;
 mod general;
+mod groups;
 pub(crate) mod help;
 mod key;
+mod master_work;
 mod namespace;
 mod operations;
 mod pattern;
 mod peers;
+mod permissions;
 mod placement;
+mod quotas;
 mod read;
 mod region;
 mod rows;
@@ -38,6 +41,7 @@ mod schema;
 mod snapshot;
 mod switches;
 mod tables;
+mod tasks;
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -306,7 +310,11 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "operations", commands: operations::COMMANDS },
     Group { name: "replication", commands: peers::COMMANDS },
     Group { name: "placement", commands: placement::COMMANDS },
-    Group { name: "features", commands: features::COMMANDS },
+    Group { name: "procedures", commands: master_work::COMMANDS },
+    Group { name: "tasks", commands: tasks::COMMANDS },
+    Group { name: "quotas", commands: quotas::COMMANDS },
+    Group { name: "security", commands: permissions::COMMANDS },
+    Group { name: "rsgroup", commands: groups::COMMANDS },
 ];
 
 /// All commands that hblite has.

@@ -4,7 +4,6 @@ use hblite::{CompactionKind, MasterWork, ServerWork, SystemTables, TableName};
 
 use super::switches::boolean;
 use super::{Arguments, CommandResult, Context, Failure, MANY, not_of};
-use crate::format::ruby_time;
 use crate::value::{Hash, Value};
 
 commands! {
@@ -90,27 +89,10 @@ commands! {
     "list_replicated_tables" 0 1, "Lists families that are to be replicated." " 'abc.*'"
         list_replicated_tables;
     "regioninfo" 1 1, "Prints a region." " 'REGION_NAME'" region_info;
-    "list_procedures" 0 0, "Lists changes of tables and regions in progress." ""
-        |context, _| {
-            on_store(context)?;
-            context.out.row(" PID Name State Submitted Last_Update Parameters")?;
-            context.out.footer(0)?;
-            Ok(Value::Nil)
-        };
-    "list_locks" 0 0, "Lists what changes of tables and regions have locked." ""
-        |context, _| {
-            on_store(context)?;
-            Ok(Value::Array(Vec::new()))
-        };
-    "processlist" 0 MANY, "Lists tasks of the server." " 'all'" process_list;
     "get_balancer_decisions" 0 1, "Prints what the balancer has moved." ""
         |context, arguments| records(context, &arguments, 0, "BalancerDecision Responses");
     "get_balancer_rejections" 0 1, "Prints what the balancer has not moved." ""
         |context, arguments| records(context, &arguments, 0, "BalancerRejection Responses");
-    "get_slowlog_responses" 1 2, "Prints slow calls of servers." " '*'"
-        |context, arguments| slow_calls(context, &arguments, "SlowLog");
-    "get_largelog_responses" 1 2, "Prints large calls of servers." " '*'"
-        |context, arguments| slow_calls(context, &arguments, "LargeLog");
     "close_region" 1 2, "Does nothing: 'unassign' has taken its place." " 'REGION_NAME'"
         |context, _| {
             context.out.line("DEPRECATED!!! Use 'unassign' command instead.")?;
@@ -280,30 +262,6 @@ fn region_info(context: &mut Context<'_>, arguments: Arguments) -> CommandResult
         }
     }
     Err(Failure::refused(format!("no region is called {wanted}")))
-}
-
-/// A store runs its tasks in the calls that request them, or in the background, unlisted.
-fn process_list(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
-    on_store(context)?;
-    let filter = arguments.get(0).map(Value::to_text);
-    let kinds = ["all", "general", "handler", "rpc", "operation"];
-    let filter = filter.filter(|filter| kinds.contains(&filter.as_str()));
-    let filter = filter.unwrap_or_else(|| "general".to_owned());
-    let now = context.connection.now_millis();
-    let now = ruby_time(now, (context.options.utc_offset_seconds)(now));
-    let now = now.rsplit_once(' ').map_or(now.as_str(), |(time, _)| time);
-    context.out.line(&format!("0 tasks as of: {now}"))?;
-    context.out.line(&format!("No {filter} tasks currently running."))?;
-    Ok(Value::Nil)
-}
-
-fn slow_calls(context: &mut Context<'_>, arguments: &Arguments, kind: &str) -> CommandResult {
-    if let Some(value) = arguments.get(0)
-        && servers_in(value).is_none()
-    {
-        return Err(not_of(value, "Array/String"));
-    }
-    records(context, arguments, 1, &format!("{kind} Responses from RegionServers"))
 }
 
 /// What a store does not record: there is nothing to print.

@@ -30,17 +30,27 @@ impl Pattern {
             true => arguments.name(at, "A regular expression")?,
             false => ".*".to_owned(),
         };
-        Regex::new(&wrap(text.clone())).map(Self).map_err(|error| {
-            // Its last line is the reason; the lines before it show the pattern.
-            let reason = error.to_string();
-            let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            Failure::refused(format!("'{text}' is not a regular expression: {reason}"))
-        })
+        regex(&text, &wrap(text.clone())).map(Self)
     }
 
     pub(super) fn matches(&self, name: &str) -> bool {
         self.0.is_match(name)
     }
+}
+
+/// A regular expression that a whole name must match.
+pub(super) fn whole_name(text: &str) -> Result<Regex, Failure> {
+    regex(text, &format!("^(?:{text})$"))
+}
+
+/// The regular expression that a user wrote as `text`.
+fn regex(text: &str, wrapped: &str) -> Result<Regex, Failure> {
+    Regex::new(wrapped).map_err(|error| {
+        // Its last line is the reason; the lines before it show the pattern.
+        let reason = error.to_string();
+        let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        Failure::refused(format!("'{text}' is not a regular expression: {reason}"))
+    })
 }
 
 /// User tables whose names match the first argument. Tables of the default namespace match with or

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use hblite::{Error, PeerConfig, PeerTables, PeerWork, ReplicationPeer, TableName};
 
+use super::operations::on_store;
 use super::switches::boolean;
 use super::{Arguments, CommandResult, Context, Failure, not_of};
 use crate::value::{Hash, Value};
@@ -20,6 +21,14 @@ commands! {
         |context, arguments| change(context, &arguments, PeerWork::Enable);
     "disable_peer" 1 1, "Keeps writes for a peer and does not send them." " '1'"
         |context, arguments| change(context, &arguments, PeerWork::Disable);
+    "enable_table_replication" 1 1, "Replicates a table to the peers." " 't1'"
+        |context, arguments| {
+            context.connection.admin().describe_table(arguments.table_name(0)?)?;
+            on_store(context)?;
+            Err(Failure::refused("Found no peer cluster for replication."))
+        };
+    "disable_table_replication" 1 1, "Replicates a table no longer." " 't1'"
+        disable_table_replication;
     "list_peers" 0 0, "Lists the peers." "" list_peers;
     "list_peer_configs" 0 0, "Prints where the peers are, and their settings." ""
         |context, _| {
@@ -398,5 +407,22 @@ fn list_peers(context: &mut Context<'_>, _: Arguments) -> CommandResult {
         context.out.row(&format!(" {}", fields.join(" ")))?;
     }
     context.out.footer(peers.len() as u64)?;
+    Ok(Value::Nil)
+}
+
+fn disable_table_replication(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let admin = context.connection.admin();
+    let name = arguments.table_name(0)?;
+    let mut table = admin.describe_table(&name)?;
+    let replicated: Vec<_> =
+        table.families().filter(|family| family.replication_scope() != 0).cloned().collect();
+    if !replicated.is_empty() {
+        for mut family in replicated {
+            family.set_attribute("REPLICATION_SCOPE", "0")?;
+            table.set_family(family);
+        }
+        admin.modify_table(&table)?;
+    }
+    context.out.line(&format!("Replication of table '{name}' successfully disabled."))?;
     Ok(Value::Nil)
 }

@@ -65,7 +65,7 @@ commands! {
             names.iter().try_for_each(|name| context.out.line(name))?;
             Ok(Value::Array(names.into_iter().map(Value::from).collect()))
         };
-    "trace" 0 2, "Says whether to trace ('start', 'stop'), and prints it. A subscriber gets the calls."
+    "trace" 0 2, "Turns tracing on ('start') or off ('stop'), and prints whether it is on."
         "\n  hbase> trace 'start'" trace;
     "zk_dump" 0 0, "Prints the servers, and what ZooKeeper says of itself." "" zk_dump;
 }
@@ -94,7 +94,10 @@ fn check_java_server_name(name: &str) -> Result<(), Failure> {
 }
 
 /// The servers that texts mean: full names, and those at work on a host, or on a host and port.
-fn find_servers(context: &Context<'_>, wanted: &[String]) -> Result<Vec<String>, Failure> {
+pub(super) fn find_servers(
+    context: &Context<'_>,
+    wanted: &[String],
+) -> Result<Vec<String>, Failure> {
     let live = context.connection.admin().servers()?.live;
     let mut found = Vec::new();
     for text in wanted {

@@ -7,7 +7,8 @@ use super::{Arguments, CommandResult, Context, Failure, MANY};
 use crate::value::Value;
 
 commands! {
-    "list_enabled_tables" 0 0, "Lists the tables that are enabled." "" |context, _| list(context, true);
+    "list_enabled_tables" 0 0, "Lists the tables that are enabled." ""
+        |context, _| list(context, true);
     "list_disabled_tables" 0 0, "Lists the tables that are disabled." ""
         |context, _| list(context, false);
     "change_sft" 0 MANY, "Changes how the store files of a table or family are found."

@@ -6,7 +6,7 @@ use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, convert, pb};
 use prost::Message as _;
 
-use super::Method;
+use super::{Method, failed_procedure};
 use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Call};
 
@@ -18,7 +18,7 @@ pub(super) fn method(name: &str) -> Option<Method> {
             let config = &request.peer_config;
             let endpoint = config.replication_endpoint_impl.as_deref();
             let key = config.clusterkey.as_deref();
-            Err(unreachable_peer(&request.peer_id, key, endpoint).into())
+            failed_procedure(cluster, call, unreachable_peer(&request.peer_id, key, endpoint))
         },
         "RemoveReplicationPeer"
         | "EnableReplicationPeer"

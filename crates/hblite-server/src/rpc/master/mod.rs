@@ -14,7 +14,7 @@ mod tables;
 
 pub(super) use self::status::region_load;
 
-use hblite_model::{Nonce, Result};
+use hblite_model::{Error, Nonce, Result};
 use hblite_wire::{RemoteException, pb};
 
 use super::call::{Answer, Call};
@@ -65,6 +65,13 @@ fn procedure(
     work: impl FnOnce() -> Result<()>,
 ) -> Answer {
     let id = run(cluster, nonce, work)?;
+    call.answer(&pb::ProcedureResponse { proc_id: Some(id) })
+}
+
+/// Answers with the id of a procedure that has failed: HBase notices this error when the procedure
+/// runs, and its shell prints it without the name of the class.
+fn failed_procedure(cluster: &Cluster, call: &Call<'_>, error: Error) -> Answer {
+    let id = cluster.procedures.failed(cluster.engine.now_millis(), error.into());
     call.answer(&pb::ProcedureResponse { proc_id: Some(id) })
 }
 

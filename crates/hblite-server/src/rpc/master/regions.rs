@@ -81,6 +81,7 @@ fn truncate(cluster: &Cluster, call: &Call<'_>) -> Answer {
 fn move_region(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::MoveRegionRequest = call.parameter()?;
     let region = named(cluster, &request.region)?;
+    check_state(cluster, call, &region, false)?;
     let place = cluster.place_of(&region);
     // As in HBase, the region goes to another server if there is none of this name.
     let wanted = request.dest_server_name.as_ref();

@@ -125,6 +125,7 @@ fn server_load(cluster: &Cluster, server: ServerIndex) -> pb::ServerLoad {
             timestamp_started: started,
             total_ops_processed: 0,
         }),
+        tasks: Vec::new(),
     }
 }
 

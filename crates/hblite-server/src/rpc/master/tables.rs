@@ -9,7 +9,7 @@ use hblite_wire::memory::table_request_bytes;
 use hblite_wire::{RemoteException, pb};
 use regex::Regex;
 
-use super::{Method, nonce, procedure};
+use super::{Method, failed_procedure, nonce, procedure};
 use crate::cluster::Cluster;
 use crate::rpc::call::{Answer, Call};
 
@@ -157,11 +157,19 @@ fn modify_table_tracker(cluster: &Cluster, call: &Call<'_>) -> Answer {
 fn modify_family_tracker(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let request: pb::ModifyColumnStoreFileTrackerRequest = call.parameter()?;
     let name = convert::table_name_from(&request.table_name)?;
-    procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
+    let mut absent = None;
+    let answer = procedure(cluster, call, nonce(request.nonce_group, request.nonce), || {
         check_not_blank(&request.dst_sft)?;
         let family = Some(request.family.as_ref());
-        cluster.engine.procedures().modify_file_tracker(&name, family, &request.dst_sft)
-    })
+        let done = cluster.engine.procedures().modify_file_tracker(&name, family, &request.dst_sft);
+        done.inspect_err(|error| {
+            absent = (error.exception() == Exception::NoSuchColumnFamily).then(|| error.clone());
+        })
+    });
+    match absent {
+        Some(absent) => failed_procedure(cluster, call, absent),
+        None => answer,
+    }
 }
 
 fn check_not_blank(tracker: &str) -> Result<()> {
