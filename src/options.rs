@@ -77,14 +77,17 @@ impl Options {
     }
 
     /// Opens an empty store in memory. It is not flushed when it is closed, and not verified in the
-    /// background.
+    /// background. Blocks of its files are used in place: nothing can truncate them.
     ///
     /// # Errors
     /// As [`open_in_memory`].
     pub fn open_in_memory(self) -> Result<Connection> {
         let env = self.environment(Env::in_memory);
         let versions = self.family_versions;
-        let Self { engine, .. } = self.with_flush_on_close(false).with_scrub_period(None);
+        // Another file system may have files that something truncates.
+        let are_mapped = self.env.is_none() || self.engine.are_files_mapped;
+        let options = self.with_files_mapped(are_mapped).with_flush_on_close(false);
+        let Self { engine, .. } = options.with_scrub_period(None);
         let timeline = Timeline::open(env, Path::new("/memory"), engine)?;
         Ok(Connection::from_backend(timeline).with_family_versions(versions))
     }

@@ -210,3 +210,23 @@ fn copy_dir(from: &Path, to: &Path) {
         }
     }
 }
+
+/// Nothing can truncate the files of a store in memory, so no option makes it copy their blocks. The
+/// files of a directory are read into the cache unless they are mapped.
+#[test]
+fn a_store_in_memory_copies_no_blocks() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let cached = |connection: Connection| {
+        let family = ColumnFamilyDescriptor::new("f");
+        let table = TableDescriptor::new("t".parse().expect("a legal name")).with_family(family);
+        connection.admin().create_table(&table).expect("the table is new");
+        let table = connection.table("t").expect("a legal name");
+        table.put(&Put::new("row").add("f", "q", "value")).expect("the store takes it");
+        connection.admin().flush_table("t").expect("it is written");
+        assert_eq!(count(&connection).expect("it is read"), 1);
+        connection.admin().clear_block_cache("t").expect("a table").evicted_blocks
+    };
+    let options = || Options::new().with_files_mapped(false);
+    assert_eq!(cached(options().open_in_memory().expect("memory")), 0);
+    assert_ne!(cached(options().open(dir.path()).expect("a directory")), 0);
+}

@@ -171,7 +171,7 @@ def arrow(rows):
         query = 'SELECT sum("f:n") FROM numbers'
         queries = {
             "polars": lambda polars: polars.DataFrame(numbers)["f:n"].sum(),
-            "duckdb": lambda duckdb, numbers=numbers: duckdb.sql(query).fetchone()[0],
+            "duckdb": lambda duckdb, numbers=numbers: duckdb.sql(query).fetchall()[0][0],
             "pandas": lambda pandas: pandas.DataFrame.from_arrow(numbers)["f:n"].sum(),
         }
         for name, ask in queries.items():

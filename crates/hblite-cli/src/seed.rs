@@ -22,8 +22,6 @@ use hblite::{ColumnFamilyDescriptor, Connection, Options, TableDescriptor, Table
 use hblite_shell::{ReadLines, ScriptOptions, Shell, ShellOptions};
 use hblite_transfer::{ImportOptions, JsonLinesReader, RowRead, RowReader as _, import};
 
-use crate::store_files;
-
 /// The file that identifies the directory of a store.
 const STORE_FILE: &str = "hbase.version";
 /// The directory of exported snapshots.
@@ -52,12 +50,8 @@ impl SeedArguments {
     ///
     /// # Errors
     /// Why the store cannot be opened or seeded, with the name of the source.
-    pub(crate) fn open(&self, dir: Option<&Path>, engine: Options) -> Result<Connection, String> {
+    pub(crate) fn open(&self, dir: Option<&Path>, options: Options) -> Result<Connection, String> {
         self.check_export()?;
-        let options = match self.begins_empty(dir) {
-            true => store_files::in_memory(engine),
-            false => engine,
-        };
         if let Some(dir) = dir.filter(|dir| dir.join(STORE_FILE).exists()) {
             if !self.sources.is_empty() {
                 let place = dir.display();
@@ -93,12 +87,6 @@ impl SeedArguments {
             Some(to) => connection.export(to).map_err(text),
             None => Ok(()),
         }
-    }
-
-    /// Whether the store is in memory and no files are copied into it.
-    fn begins_empty(&self, dir: Option<&Path>) -> bool {
-        let has_files = |kind| matches!(kind, Ok(Kind::Store | Kind::Snapshots));
-        dir.is_none() && !self.sources.iter().any(|source| has_files(Kind::of(source)))
     }
 
     /// At the end it would be too late to report this.
@@ -279,29 +267,5 @@ mod tests {
         ] {
             assert_eq!(table_of(Path::new(file)).as_deref(), table, "{file}");
         }
-    }
-
-    /// The files of a store in memory are used where they are, unless they are those of another
-    /// store: they would have to be read into memory first.
-    #[test]
-    fn a_store_that_begins_empty_in_memory_copies_no_blocks() {
-        let dir = tempfile::tempdir().unwrap();
-        let store = dir.path().join("store");
-        hblite::open(&store).unwrap().close().unwrap();
-        let script = dir.path().join("seed.hbase");
-        fs::write(&script, "create 't', 'f'\n").unwrap();
-        for (sources, dir, begins_empty) in [
-            (vec![], None, true),
-            (vec![script.clone()], None, true),
-            (vec![store.clone()], None, false),
-            (vec![script, store.clone()], None, false),
-            (vec![], Some(store.as_path()), false),
-        ] {
-            let is = SeedArguments::of(&sources).begins_empty(dir);
-            assert_eq!(is, begins_empty, "{sources:?} {dir:?}");
-        }
-        let maps_files = |options| format!("{options:?}").contains("are_files_mapped: true");
-        let options = store_files::unmapped(Options::new());
-        assert!(!maps_files(options.clone()) && maps_files(store_files::in_memory(options)));
     }
 }

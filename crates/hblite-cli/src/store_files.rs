@@ -33,13 +33,6 @@ pub(crate) fn unmapped(engine: Options) -> Options {
     }
 }
 
-/// The same for files that only this process has, in memory: nothing can truncate them, so their
-/// blocks are used in place. Otherwise each read that does not find its block in the cache copies
-/// and verifies it, and families that Thrift 1 creates by default do not use the cache.
-pub(crate) fn in_memory(engine: Options) -> Options {
-    engine.with_files_mapped(true)
-}
-
 /// Makes the most of a small address space. Called before threads are started.
 pub(crate) fn fit_into_address_space() {
     if address_space().is_some_and(|size| size < SMALL_ADDRESS_SPACE) {
