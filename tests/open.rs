@@ -211,8 +211,8 @@ fn copy_dir(from: &Path, to: &Path) {
     }
 }
 
-/// Nothing can truncate the files of a store in memory, so no option makes it copy their blocks. The
-/// files of a directory are read into the cache unless they are mapped.
+/// Nothing can truncate the files of a store in memory, so no option makes it copy their blocks.
+/// Blocks of a directory are read into the cache unless files are mapped.
 #[test]
 fn a_store_in_memory_copies_no_blocks() {
     let dir = tempfile::tempdir().expect("a directory");

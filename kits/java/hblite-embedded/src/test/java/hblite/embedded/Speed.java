@@ -22,7 +22,7 @@ import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
 
 /**
- * Goal: rows per second of one thread with the store in its process, beside a server's.
+ * Goal: rows per second of one thread with the store in its process, and with a server.
  *
  * <p>Method: the same work on both in turn, the best of some rounds. Arguments: the port of the
  * server's master, and the seconds of each measurement. Rows have a key of 10 bytes and a value of
