@@ -5,7 +5,7 @@
 //! a list of at most 64 ([`SpaceSaving`]). Nothing is done per row, and nothing in the store.
 //!
 //! **Bounded.** There are [`CALLERS_MAX`] callers in all lists together. A call of `after` ends the
-//! counts until then, of which the last [`PARTS_MAX`] are kept, so that several observers see the
+//! counts until then, of which the last `PARTS_MAX` are kept, so that several observers see the
 //! same requests.
 //!
 //! Threads: any.

@@ -6,7 +6,7 @@
 
 use hblite::Mutation;
 use hblite_transfer::{
-    Columns, DelimitedFormat, DelimitedReader, ImportOptions, RowRead, RowReader,
+    Columns, DelimitedFormat, DelimitedReader, HeaderNames, ImportOptions, RowRead, RowReader,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -18,7 +18,12 @@ fuzz_target!(|bytes: &[u8]| {
     let columns = Columns::parse("HBASE_ROW_KEY,HBASE_TS_KEY,HBASE_CELL_TTL,f:q,g");
     let columns = (!has(3)).then(|| columns.expect("columns"));
     let options = ImportOptions::at(1_000).with_line_size_max(1_000).with_field_lines_max(10);
-    let Ok(mut reader) = DelimitedReader::new(input, format, columns, has(3), &options) else {
+    let names = HeaderNames {
+        row_key: has(4).then(|| "id".to_owned()),
+        family: has(5).then(|| "f".to_owned()),
+    };
+    let header = has(3).then_some(&names);
+    let Ok(mut reader) = DelimitedReader::new(input, format, columns, header, &options) else {
         return;
     };
     let (mut last, mut mutations) = (0, Vec::<Mutation>::new());
