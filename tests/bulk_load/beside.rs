@@ -1,14 +1,18 @@
 //! Writers, scanners and splits during loads.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use hblite::{Cell, CompactRequest, Env, Get, Options, Put, Scan};
 use hblite_engine::BulkLoadRequest;
 use hblite_env::MemFileSystem;
 
 use super::{FAMILIES, FOLDER, STORE, create, engine, in_folder, name, put_cell, write_file};
+
+/// Far beyond what a split takes: the test ends even if there never is one.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Loads add rows that agree in both families, concurrent with writers, scanners and splits.
 #[test]
@@ -22,6 +26,7 @@ fn scanners_see_loads_whole_while_regions_split() {
     create(&connection, &[]).expect("a new table");
     let (done, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
     let row = |number: u64| format!("row-{:02}", number % 20);
+    let (split, is_split) = mpsc::channel();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let table = connection.table("t").expect("a name");
@@ -49,13 +54,17 @@ fn scanners_see_loads_whole_while_regions_split() {
                 table.put(&put).expect("the table takes it");
             }
         });
-        scope.spawn(|| {
+        let (connection, is_over) = (&connection, &is_over);
+        scope.spawn(move || {
             for number in (0_u64..).step_by(7) {
                 if is_over.load(Ordering::Relaxed) {
                     break;
                 }
                 let key = row(number);
-                let _ = connection.admin().split_table(name("t"), Some(key.as_bytes()));
+                if connection.admin().split_table(name("t"), Some(key.as_bytes())).is_ok() {
+                    // The receiver may have all that it waits for.
+                    let _ = split.send(());
+                }
                 let _ = connection.admin().compact(&match number % 2 {
                     0 => CompactRequest::from(name("t")).major(),
                     _ => CompactRequest::from(name("t")),
@@ -63,8 +72,12 @@ fn scanners_see_loads_whole_while_regions_split() {
                 std::thread::yield_now();
             }
         });
-        let _end = super::testkit::SetOnDrop(&is_over);
+        let _end = super::testkit::SetOnDrop(is_over);
         for number in 1..=LOADS {
+            if number == LOADS / 2 {
+                // Half of the loads meet regions that were split, on a busy machine as well.
+                is_split.recv_timeout(PATIENCE).expect("a split");
+            }
             let source = MemFileSystem::new();
             for family in FAMILIES {
                 let value = number.to_string();
