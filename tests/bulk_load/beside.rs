@@ -88,7 +88,7 @@ fn scanners_see_loads_whole_while_regions_split() {
             }
             let request = BulkLoadRequest { source: Some(Arc::new(source)), ..Default::default() };
             let report =
-                engine(&connection).procedures().bulk_load(&name("t"), Path::new(FOLDER), &request);
+                engine(connection).procedures().bulk_load(&name("t"), Path::new(FOLDER), &request);
             report.unwrap_or_else(|error| panic!("load {number}: {error}"));
             done.store(number, Ordering::SeqCst);
         }
