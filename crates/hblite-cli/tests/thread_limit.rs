@@ -7,10 +7,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::file_systems::{give_to_user, ok, store, user};
+use crate::file_systems::{give_to_user, ok, own_user, store, user};
 use crate::served::Served;
-
-const USER: u32 = 54_322;
 
 /// What a port answers to these bytes, within the time, until it has said enough or closes.
 fn ask(port: u16, request: &str) -> String {
@@ -47,9 +45,9 @@ fn served(dir: &Path, id: u32) -> Served {
 
 /// One that may start no thread, from its start line on.
 fn limited(dir: &Path) -> Served {
-    let served = served(dir, USER);
+    let served = served(dir, own_user(1));
     // Of another user's process, it is changed only with a right that few have.
-    let user = user(USER).join(" ");
+    let user = user(own_user(1)).join(" ");
     ok(dir, &format!("{user} prlimit --pid={} --nproc=1:1", served.child.id()));
     served
 }
@@ -57,7 +55,7 @@ fn limited(dir: &Path) -> Served {
 #[test]
 fn a_server_that_gets_no_more_threads_answers_and_ends() {
     let dir = store();
-    if !give_to_user(dir.path(), USER) {
+    if !give_to_user(dir.path(), own_user(1)) {
         return;
     }
     let served = limited(dir.path());
@@ -111,10 +109,10 @@ fn a_server_that_gets_no_more_threads_answers_and_ends() {
 #[test]
 fn clients_without_threads_answer_or_name_the_limit() {
     let dir = store();
-    if !give_to_user(dir.path(), USER + 1) {
+    if !give_to_user(dir.path(), own_user(2)) {
         return;
     }
-    let served = served(dir.path(), USER + 1);
+    let served = served(dir.path(), own_user(2));
     let tasks = format!("/proc/{}/task", served.child.id());
     let threads = std::fs::read_dir(tasks).expect("its threads").count();
     let script = format!(
@@ -132,6 +130,6 @@ fn clients_without_threads_answer_or_name_the_limit() {
         served.port("rpc_port")
     );
     std::fs::write(dir.path().join("script"), script).expect("a script");
-    let said = ok(dir.path(), &format!("{} sh -eu script 2>&1", user(USER + 1).join(" ")));
+    let said = ok(dir.path(), &format!("{} sh -eu script 2>&1", user(own_user(2)).join(" ")));
     assert!(said.contains(": 0\n"), "{said}");
 }
