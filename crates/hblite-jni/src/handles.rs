@@ -72,6 +72,7 @@ fn keep(store: Store) -> i64 {
 pub(crate) fn fork(parent: i64, checkpoint: &str) -> Result<i64> {
     let (connection, server) = store(parent)?.server.fork(checkpoint)?;
     let fork = keep(Store { server, connection, parent: Some(parent) });
+    // The parent may have been closed meanwhile, without knowing this fork.
     if store(parent).is_err() {
         close(fork)?;
     }

@@ -28,9 +28,9 @@ use crate::data::{bytes_of, whole_column};
 const BATCH_CELLS: usize = 64 * 1024;
 /// Bytes after which a batch ends.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
-/// The name of the column with row keys, which no column of a table has: it has no colon.
+/// The name of the column with row keys. No column of a table has it, for lack of a colon.
 const ROW: &str = "row";
-/// Two arrays of 32-bit offsets could not hold more bytes.
+/// A larger value might not fit Arrow's 32-bit offsets together with the others of its batch.
 const VALUE_BYTES_MAX: usize = 1 << 30;
 
 /// The type of a column of chosen columns. Numbers are big-endian, as HBase's `Bytes.toBytes`

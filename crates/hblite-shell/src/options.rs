@@ -50,7 +50,7 @@ pub struct ShellOptions {
     /// may set it; the caller that runs lines clears it. Reads, counts and commands on many tables
     /// check it between rows and tables; a single operation of the store is not interrupted.
     pub interrupt: Arc<AtomicBool>,
-    /// What `trace` was told last.
+    /// Whether `trace` is on.
     pub(crate) is_tracing: bool,
 }
 

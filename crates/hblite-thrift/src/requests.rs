@@ -85,7 +85,7 @@ impl Requests {
     }
 
     fn note_named(&self, operation: Operation, table: &[u8], requests: usize) {
-        if self.client.is_some()
+        if self.client.as_ref().is_some_and(CountedClient::is_on)
             && let Ok(table) = table_name(table)
         {
             self.note(operation, &table, requests);

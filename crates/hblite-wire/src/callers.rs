@@ -99,10 +99,16 @@ impl CallerCounting {
 }
 
 impl CountedClient {
+    /// Whether requests are counted.
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.counting.is_on.load(Ordering::Relaxed)
+    }
+
     /// Counts requests.
     #[inline]
     pub fn note(&self, operation: Operation, table: &TableName, requests: u64) {
-        if requests > 0 && self.counting.is_on.load(Ordering::Relaxed) {
+        if requests > 0 && self.is_on() {
             self.count(operation, table, requests);
         }
     }

@@ -171,7 +171,9 @@ impl Multi<'_> {
                 return failed(&exception);
             }
         };
-        self.count(&region, action);
+        if self.call.client.counted.is_on() {
+            self.count(&region, action);
+        }
         if action.condition.is_some() || action.atomic == Some(true) {
             return self.atomic(&region, action).unwrap_or_else(|exception| failed(&exception));
         }
