@@ -187,6 +187,24 @@ impl Connection {
         self.timeline().map(|timeline| timeline.engine().file_notes()).unwrap_or_default()
     }
 
+    /// The history of requests that a console kept in the directory of the store, which this
+    /// process has open; `None` if there is none.
+    ///
+    /// # Errors
+    /// `CorruptHFile` if the file is damaged or of another store, which harms nothing else; `Io`.
+    pub fn kept_history(&self) -> Result<Option<Vec<u8>>> {
+        self.timeline().map_or(Ok(None), Timeline::kept_history)
+    }
+
+    /// Replaces the history of requests in the directory of the store. Returns false, and writes
+    /// nothing, if this process has not opened the store for writing.
+    ///
+    /// # Errors
+    /// `RegionServerStopped` if the store is closed; `RegionTooBusy` if the disk is full; `Io`.
+    pub fn keep_history(&self, history: &[u8]) -> Result<bool> {
+        self.timeline().map_or(Ok(false), |timeline| timeline.keep_history(history))
+    }
+
     /// Makes the open scanners of a gateway's clients follow the store: a rewind closes them, and
     /// their leases follow its clock. They are forgotten when they are dropped. Has no effect on a
     /// store that another process serves.

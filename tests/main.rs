@@ -18,6 +18,7 @@ mod fuzz_files;
 mod hbase_directory;
 mod hbase_root;
 mod hbase_snapshots;
+mod kept_history;
 mod last_write_wins;
 mod linearizability;
 mod many_regions;

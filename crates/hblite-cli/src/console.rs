@@ -7,6 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use hblite::{ClusterOptions, Connection};
@@ -19,6 +20,8 @@ use crate::notices::Notices;
 use crate::output::{FAILURE, fail, write_port_file};
 use crate::store_files;
 
+/// How often the history of requests is kept.
+const KEEPING: Duration = Duration::from_secs(60);
 const OPERATION_TIMEOUT: &str = "hbase.client.operation.timeout";
 /// How long a page waits for a cluster that does not answer. HBase's default is twenty minutes.
 const PAGE_PATIENCE_MS: &str = "10000";
@@ -69,16 +72,23 @@ impl Access {
     }
 }
 
-/// The console of a connection.
+/// The console of a connection. The history of a store in a directory is kept there.
 pub(crate) fn pages(
     connection: &Connection,
     target: Target,
+    is_in_directory: bool,
     host: Option<&str>,
     prompt: Option<Connection>,
-) -> hblite::Result<(Arc<dyn Pages>, Access)> {
+) -> hblite::Result<(Arc<Console>, Access)> {
     let options = ConsoleOptions::new()?.with_host(host.map(str::to_owned)).with_prompt(prompt);
+    let options = options.with_keeping(is_in_directory.then_some(KEEPING));
     let access = Access { token: options.token.text().to_owned(), port: 0 };
-    Ok((Arc::new(Console::new(connection.clone(), target, options)?), access))
+    let console = Console::new(connection.clone(), target, options)?;
+    if let Some(problem) = console.history_problem() {
+        // Standard error may be closed; the console shows it, too.
+        let _ = writeln!(std::io::stderr(), "warning: {problem}");
+    }
+    Ok((Arc::new(console), access))
 }
 
 pub(crate) fn run(arguments: &ConsoleArguments) -> ExitCode {
@@ -109,11 +119,13 @@ fn show(arguments: &ConsoleArguments) -> Result<(), String> {
             (connection, Target::Store(name), None)
         }
     };
-    let (pages, access) = pages(&connection, target, None, prompt).map_err(text)?;
+    let (console, access) = pages(&connection, target, !is_cluster, None, prompt).map_err(text)?;
+    let pages: Arc<dyn Pages> = Arc::clone(&console) as _;
     let server = PageServer::start(arguments.bind, arguments.port, pages).map_err(text)?;
     announce(arguments, &access.on(server.port()))?;
     ending.wait();
     drop(server);
+    console.stop();
     connection.close().map_err(text)
 }
 

@@ -9,10 +9,11 @@ use std::io::Write as _;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use hblite::{ClockMode, Connection};
-use hblite_console::Target;
+use hblite_console::{Console, Target};
 use hblite_server::{Log, LogLevel, Recorder, Server, ServerOptions, ServerPorts, StopHandler};
 use hblite_thrift::Complaints;
 use serde_json::json;
@@ -159,10 +160,14 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     };
     let gateways = Gateways::start(&arguments.gateways, options, &connection, &server);
     let gateways = gateways.map_err(text)?;
-    let access = attach_console(&connection, &server).map_err(text)?;
-    announce(arguments, &ready_line(server.ports(), &gateways, access.as_ref()))?;
+    let console = attach_console(arguments, &connection, &server).map_err(text)?;
+    let access = console.as_ref().map(|(_, access)| access);
+    announce(arguments, &ready_line(server.ports(), &gateways, access))?;
     ending.wait();
     gateways.stop();
+    if let Some((console, _)) = console {
+        console.stop();
+    }
     // After a rewind in memory there may be fewer: it begins without notes.
     Notices::Text.files(connection.file_notes().get(noted..).unwrap_or_default());
     end(arguments, server, recorder, connection)
@@ -177,13 +182,17 @@ fn record(file: &PathBuf) -> hblite::Result<Recorder> {
 }
 
 /// Serves the console on the HTTP port, if there is one.
-fn attach_console(connection: &Connection, server: &Server) -> hblite::Result<Option<Access>> {
+fn attach_console(
+    arguments: &ServeArguments,
+    connection: &Connection,
+    server: &Server,
+) -> hblite::Result<Option<(Arc<Console>, Access)>> {
     let Some(port) = server.ports().http else { return Ok(None) };
     let target = Target::Server(server.view().clone());
     let host = server.view().advertised_host();
-    let (pages, access) = console::pages(connection, target, host, None)?;
-    server.attach_pages(pages);
-    Ok(Some(access.on(port)))
+    let (console, access) = console::pages(connection, target, !arguments.memory, host, None)?;
+    server.attach_pages(Arc::clone(&console) as _);
+    Ok(Some((console, access.on(port))))
 }
 
 fn options(arguments: &ServeArguments) -> ServerOptions {

@@ -121,7 +121,7 @@ fn case_studies_print_the_keys_of_the_documentation() {
             checked += 1;
         }
     }
-    assert!(checked >= 4, "{checked} lines");
+    assert!(checked >= 3, "{checked} lines");
 }
 
 /// The table of two records that the page moves to another key. `DIGEST` stands for the digest,

@@ -29,6 +29,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("tables.js", SCRIPT, include_str!("page/tables.js")),
     ("rows.js", SCRIPT, include_str!("page/rows.js")),
     ("heat.js", SCRIPT, include_str!("page/heat.js")),
+    ("times.js", SCRIPT, include_str!("page/times.js")),
     ("prompt.js", SCRIPT, include_str!("page/prompt.js")),
     ("server.js", SCRIPT, include_str!("page/server.js")),
 ];

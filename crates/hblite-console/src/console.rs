@@ -16,6 +16,10 @@ use crate::state::{Prompts, State};
 use crate::token::Token;
 use crate::{assets, guard};
 
+/// What programs ask for, and what is a page to be saved.
+const HOT: &str = "/hot";
+const REPORT: &str = "/console/api/report";
+
 /// The settings of a console.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -29,6 +33,9 @@ pub struct ConsoleOptions {
     /// The connection that the prompt uses, if not that of the pages: on a cluster, a command may
     /// take longer than a page should.
     pub prompt: Option<Connection>,
+    /// How often the history is written to the directory of the store, where the next console finds
+    /// it; it is at the end, too. By default it is not kept.
+    pub keeping: Option<Duration>,
 }
 
 impl ConsoleOptions {
@@ -37,7 +44,13 @@ impl ConsoleOptions {
     /// # Errors
     /// `Io` if the system has no randomness.
     pub fn new() -> hblite::Result<Self> {
-        Ok(Self { token: Token::random()?, host: None, period: PERIOD, prompt: None })
+        Ok(Self {
+            token: Token::random()?,
+            host: None,
+            period: PERIOD,
+            prompt: None,
+            keeping: None,
+        })
     }
 
     /// Sets [`token`](ConsoleOptions::token).
@@ -67,6 +80,13 @@ impl ConsoleOptions {
         self.prompt = prompt.into();
         self
     }
+
+    /// Sets [`keeping`](ConsoleOptions::keeping).
+    #[must_use]
+    pub fn with_keeping(mut self, every: impl Into<Option<Duration>>) -> Self {
+        self.keeping = every.into();
+        self
+    }
 }
 
 /// The console of a store or cluster.
@@ -88,10 +108,20 @@ impl Console {
     ) -> hblite::Result<Self> {
         let prompt = options.prompt.clone().unwrap_or_else(|| connection.clone());
         let source = Arc::new(Source::new(connection, target));
-        let recorder = Recorder::start(Arc::clone(&source), options.period)?;
+        let recorder = Recorder::start(Arc::clone(&source), options.period, options.keeping)?;
         let (prompts, advice) = (Prompts::default(), Mutex::default());
         let state = State { source, prompt, recorder, prompts, advice };
         Ok(Self { options, state })
+    }
+
+    /// Stops recording and keeps the history, as a drop does: comes before the store is closed.
+    pub fn stop(&self) {
+        self.state.recorder.stop();
+    }
+
+    /// Why the history of an earlier run could not be read, or this one not be kept.
+    pub fn history_problem(&self) -> Option<String> {
+        self.state.recorder.problem()
     }
 
     /// Reads the counters now, in addition to every period: a window ends here.
@@ -103,12 +133,14 @@ impl Console {
         guard::check(request, self.options.host.as_deref())?;
         let path = request.uri().path();
         let not_found = || Failure::new(StatusCode::NOT_FOUND, "there is no such page");
-        if path == "/hot" {
-            if *request.method() != Method::GET {
-                return Err(Failure::new(StatusCode::METHOD_NOT_ALLOWED, "use GET"));
-            }
-            let query = Query::parse(request.uri().query().unwrap_or_default());
-            return json(StatusCode::OK, &api::hot::hot(&self.state, &query)?);
+        let query = Query::parse(request.uri().query().unwrap_or_default());
+        if [HOT, REPORT].contains(&path) && *request.method() != Method::GET {
+            return Err(Failure::new(StatusCode::METHOD_NOT_ALLOWED, "use GET"));
+        }
+        match path {
+            HOT => return json(StatusCode::OK, &api::hot::hot(&self.state, &query)?),
+            REPORT => return report(api::ranges::report(&self.state, &query)?),
+            _ => {}
         }
         let Some(name) = path.strip_prefix("/console/") else {
             return Ok(redirect());
@@ -119,7 +151,6 @@ impl Console {
                 _ => Err(Failure::new(StatusCode::METHOD_NOT_ALLOWED, "use GET")),
             };
         };
-        let query = Query::parse(request.uri().query().unwrap_or_default());
         let reply = match *request.method() {
             Method::GET => api::read(&self.state, call, &query)?,
             Method::POST => {
@@ -150,11 +181,26 @@ fn redirect() -> Response<Bytes> {
     response
 }
 
-fn json(status: StatusCode, reply: &Reply) -> Result<Response<Bytes>, Failure> {
-    let text = reply.to_string();
+/// A page to be saved: its script and style are within it, which this site's pages may not have.
+fn report(page: String) -> Result<Response<Bytes>, Failure> {
+    check_size(&page)?;
+    let mut response =
+        assets::response(StatusCode::OK, "text/html; charset=utf-8", Bytes::from(page));
+    let name = http::HeaderValue::from_static("attachment; filename=\"report.html\"");
+    response.headers_mut().insert(http::header::CONTENT_DISPOSITION, name);
+    Ok(response)
+}
+
+fn check_size(text: &str) -> Result<(), Failure> {
     if text.len() > PAGE_SIZE_MAX_BYTES {
         let message = "the answer is too large; ask for less";
         return Err(Failure::new(StatusCode::PAYLOAD_TOO_LARGE, message));
     }
+    Ok(())
+}
+
+fn json(status: StatusCode, reply: &Reply) -> Result<Response<Bytes>, Failure> {
+    let text = reply.to_string();
+    check_size(&text)?;
     Ok(assets::response(status, "application/json", Bytes::from(text)))
 }

@@ -10,18 +10,19 @@ use hblite_hotspot::findings::{
     self, Finding, HotTable, Hottest, Method, Motion, Observed, RegionSeen,
 };
 
-use crate::history::{History, KeyInWindow, Load, Window};
+use crate::history::History;
+use crate::window::{KeyInWindow, Load, Window};
 
-/// Windows in which the hottest region is followed.
-const WINDOWS_MAX: usize = 60;
+/// The time in which the hottest region is followed.
+const FOLLOWED_MS: i64 = 300_000;
 
 /// A window with the load of each region of a table.
 type Loaded<'h> = (&'h Window, Vec<Load>);
 
 /// What is hot now in the table with these regions, which are in key order.
 pub(crate) fn findings(history: &History, regions: &[Arc<RegionInfo>]) -> Vec<Finding> {
-    let windows: Vec<&Window> = history.windows().rev().take(WINDOWS_MAX).collect();
-    let windows = loaded(windows.into_iter().rev(), regions);
+    let last_ms = history.windows().next_back().map_or(0, |window| window.end_ms);
+    let windows = loaded(history.between(last_ms - FOLLOWED_MS, i64::MAX), regions);
     let sums: Vec<(u64, f64)> = windows
         .iter()
         .map(|(window, loads)| {

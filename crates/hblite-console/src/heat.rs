@@ -12,8 +12,9 @@ use std::sync::Arc;
 
 use hblite::{RegionInfo, TableName};
 
-use crate::history::{History, KeyInWindow, Load};
+use crate::history::History;
 use crate::shares::supported;
+use crate::window::{KeyInWindow, Load};
 
 /// A region is divided only at keys with this many sampled ones between them, so that the standard
 /// error of a row is a quarter.
@@ -341,7 +342,7 @@ mod tests {
     use hblite::{RegionLoad, RegionStatus, TableName};
 
     use super::*;
-    use crate::history::KeyInWindow;
+    use crate::window::KeyInWindow;
 
     fn region(start: &str, end: &str) -> Arc<RegionInfo> {
         let table: TableName = "t".parse().unwrap();

@@ -1,9 +1,9 @@
-//! The last hour of requests: reads and writes per region and window of time.
+//! The requests of the last two days: reads and writes per region and window of time.
 //!
-//! Bounded: at most [`WINDOWS_MAX`] windows, with at most [`LOADS_MAX`] loads in all; the oldest
-//! windows are dropped first. A window has only regions that had requests, and at most [`KEYS_MAX`]
-//! sampled keys. The last [`ROWS_WINDOWS`] windows have [`LAST_KEYS_MAX`] of them, and what was
-//! counted of rows.
+//! Bounded: at most [`WINDOWS_MAX`] windows, with at most [`LOADS_MAX`] loads in all; beyond them,
+//! old windows are joined (`thinning`). A window has only regions that had requests, and at most
+//! [`KEYS_MAX`] sampled keys. The last [`ROWS_WINDOWS`] windows have [`LAST_KEYS_MAX`] of them, and
+//! what was counted of rows.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -11,87 +11,18 @@ use std::sync::Arc;
 use hblite::{CallerCounts, RegionInfo, RegionLoad, RegionStatus, RowCounts, SampledRow};
 use hblite_hotspot::findings::thinned;
 
-/// Windows that are kept: an hour of five seconds each.
-pub(crate) const WINDOWS_MAX: usize = 720;
+use crate::thinning;
+use crate::window::{KEYS_MAX, KeyInWindow, Load, ROWS_WINDOWS, Window};
+
+/// Windows that are kept. While there are no more, all are as they were recorded: for 83 minutes,
+/// if a window has five seconds.
+pub(crate) const WINDOWS_MAX: usize = 1_000;
+/// How old a window may be.
+const AGE_MAX_MS: i64 = 48 * 3_600 * 1_000;
 /// Loads that are kept in all windows combined.
 pub(crate) const LOADS_MAX: usize = 400_000;
-
-/// Windows with what was counted of rows.
-const ROWS_WINDOWS: usize = 12;
-/// Sampled keys of a window, and of one of the last.
-pub(crate) const KEYS_MAX: usize = 200;
+/// Sampled keys of one of the last windows.
 const LAST_KEYS_MAX: usize = 1_600;
-
-/// A sampled key.
-#[derive(Debug, Clone)]
-pub(crate) struct KeyInWindow {
-    pub(crate) region: Arc<RegionInfo>,
-    pub(crate) row: Box<[u8]>,
-    pub(crate) is_write: bool,
-}
-
-/// The requests of a region in a window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Load {
-    pub(crate) reads: u64,
-    pub(crate) writes: u64,
-    pub(crate) bytes_read: u64,
-    pub(crate) bytes_written: u64,
-}
-
-impl Load {
-    fn between(before: &RegionLoad, now: &RegionLoad) -> Self {
-        // A counter that decreased belongs to a region that was opened again.
-        let since = |before: u64, now: u64| if now >= before { now - before } else { now };
-        Self {
-            reads: since(before.read_requests, now.read_requests),
-            writes: since(before.write_requests, now.write_requests),
-            bytes_read: since(before.bytes_read, now.bytes_read),
-            bytes_written: since(before.bytes_written, now.bytes_written),
-        }
-    }
-
-    fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
-
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.reads += other.reads;
-        self.writes += other.writes;
-        self.bytes_read += other.bytes_read;
-        self.bytes_written += other.bytes_written;
-    }
-}
-
-/// A window of time.
-#[derive(Debug, Default)]
-pub(crate) struct Window {
-    /// Begin and end, in milliseconds since 1970-01-01 UTC.
-    pub(crate) start_ms: i64,
-    pub(crate) end_ms: i64,
-    /// Regions with requests.
-    pub(crate) loads: Vec<(Arc<RegionInfo>, Load)>,
-    /// A sample of the rows of these requests.
-    pub(crate) keys: Vec<KeyInWindow>,
-    /// What is known of the rows of these requests, if the window is one of the last.
-    pub(crate) rows: Option<RowCounts>,
-    /// Calls that a server answered, if there is one.
-    pub(crate) calls: Option<u64>,
-}
-
-impl Window {
-    pub(crate) fn seconds(&self) -> f64 {
-        (self.end_ms - self.start_ms).max(1) as f64 / 1000.0
-    }
-
-    pub(crate) fn total(&self) -> Load {
-        let mut total = Load::default();
-        for (_, load) in &self.loads {
-            total.add(load);
-        }
-        total
-    }
-}
 
 /// Counters as they were last read.
 #[derive(Debug)]
@@ -115,6 +46,8 @@ pub(crate) struct History {
     /// When the counters were last read; `None` before the first time.
     read_at_ms: Option<i64>,
     round: u64,
+    /// Whether there were requests since [`History::kept`].
+    is_unkept: bool,
     /// Whether rows were counted, not sampled.
     is_counted: bool,
 }
@@ -126,7 +59,7 @@ impl Default for History {
 }
 
 impl History {
-    fn with_limits(windows_max: usize, loads_max: usize) -> Self {
+    pub(crate) fn with_limits(windows_max: usize, loads_max: usize) -> Self {
         Self {
             windows_max,
             loads_max,
@@ -136,6 +69,7 @@ impl History {
             last_calls: None,
             read_at_ms: None,
             round: 0,
+            is_unkept: false,
             is_counted: false,
         }
     }
@@ -192,6 +126,7 @@ impl History {
             && now_ms > start_ms
         {
             self.loads += loads.len();
+            self.is_unkept |= !loads.is_empty();
             self.is_counted = rows.is_some();
             let keys = rows.as_ref().map(|rows| self.keys_of(rows, &loads)).unwrap_or_default();
             let (end_ms, calls) = (now_ms, new_calls);
@@ -205,7 +140,30 @@ impl History {
                 old.keys = kept.map(|at| keys[at].clone()).collect();
             }
         }
-        self.forget();
+        self.forget(now_ms);
+    }
+
+    /// Puts windows of an earlier run, the oldest first, before those of this one.
+    pub(crate) fn restore(&mut self, windows: Vec<Window>, now_ms: i64) {
+        // The clock may have been set back since.
+        let past = windows.into_iter().filter(|window| window.end_ms <= now_ms);
+        let begun_ms = self.windows.front().map_or(now_ms, |window| window.start_ms);
+        let past: Vec<Window> = past.filter(|window| window.end_ms <= begun_ms).collect();
+        for window in past.into_iter().rev() {
+            self.loads += window.loads.len();
+            self.windows.push_front(window);
+        }
+        self.forget(now_ms);
+    }
+
+    /// Whether no window has ended since the start.
+    pub(crate) fn is_new(&self) -> bool {
+        self.round < 2
+    }
+
+    /// Whether there were requests since the last call.
+    pub(crate) fn is_unkept(&mut self) -> bool {
+        std::mem::take(&mut self.is_unkept)
     }
 
     /// Sampled keys, of each region in proportion to its load.
@@ -257,13 +215,32 @@ impl History {
         }
     }
 
-    fn forget(&mut self) {
+    fn forget(&mut self, now_ms: i64) {
+        let is_old = |window: &Window| window.end_ms < now_ms.saturating_sub(AGE_MAX_MS);
+        while self.windows.front().is_some_and(is_old) {
+            self.forget_oldest();
+        }
         while self.windows.len() > self.windows_max
             || (self.loads > self.loads_max && self.windows.len() > 1)
         {
-            let gone = self.windows.pop_front();
-            self.loads -= gone.map_or(0, |window| window.loads.len());
+            match thinning::place(&self.windows) {
+                Some(place) => self.join(place),
+                None => self.forget_oldest(),
+            }
         }
+    }
+
+    fn forget_oldest(&mut self) {
+        let gone = self.windows.pop_front();
+        self.loads -= gone.map_or(0, |window| window.loads.len());
+    }
+
+    /// Joins a window with the next one.
+    fn join(&mut self, place: usize) {
+        let Some(next) = self.windows.remove(place + 1) else { return };
+        self.loads -= self.windows[place].loads.len() + next.loads.len();
+        self.windows[place].absorb(next);
+        self.loads += self.windows[place].loads.len();
     }
 
     /// The windows that lie in a time in part, the oldest first.
@@ -369,17 +346,24 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_windows_are_forgotten() {
-        let mut history = History::with_limits(20, 1_000);
-        for round in 0..50 {
-            history.note(round as i64 * 5_000, &[status("a", round)], None, None);
-        }
-        assert_eq!((history.windows().len(), history.loads), (20, 20));
-        let names: Vec<String> = (0..100).map(|number| format!("t{number}")).collect();
-        for round in 1..30 {
-            let regions: Vec<_> = names.iter().map(|name| status(name, round)).collect();
-            history.note(1_000_000 + round as i64 * 5_000, &regions, None, None);
-        }
-        assert_eq!((history.windows().len(), history.loads), (10, 1_000));
+    fn windows_of_an_earlier_run_come_before_those_of_this_one() {
+        let mut history = History::default();
+        let load =
+            || vec![(Arc::new(status("a", 0).region), Load { writes: 1, ..Load::default() })];
+        let window =
+            |start_ms, end_ms| Window { start_ms, end_ms, loads: load(), ..Window::default() };
+        history.note(90_000, &[status("a", 7)], None, None);
+        assert!(history.is_new());
+        // The clock was set back: the last one is of a time to come.
+        history.restore(vec![window(10, 20), window(30, 40_000), window(80_000, 90_001)], 90_000);
+        assert!(history.is_new() && !history.is_unkept());
+        history.note(95_000, &[status("a", 9)], None, None);
+        let times: Vec<(i64, u64)> =
+            history.windows().map(|window| (window.start_ms, window.total().writes)).collect();
+        assert_eq!(times, [(10, 1), (30, 1), (90_000, 2)]);
+        assert!(!history.is_new() && history.is_unkept() && !history.is_unkept());
+        history.note(48 * 3_600_000 + 30_000, &[status("a", 9)], None, None);
+        assert_eq!(history.windows().next().unwrap().start_ms, 30, "older than two days");
+        assert!(!history.is_unkept(), "there were no requests");
     }
 }

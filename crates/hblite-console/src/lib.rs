@@ -7,7 +7,8 @@
 //! - `console` routes requests; `guard` decides which are answered, `assets` has the page's files
 //! - `api` answers the page's requests: overview, tables, rows, heat map, advice, commands
 //! - `state` holds what requests share
-//! - `recorder` keeps the last hour of requests per region and sampled keys (`history`)
+//! - `recorder` keeps two days of requests per region and sampled keys (`history`, `window`),
+//!   which `thinning` joins with age and `kept` writes to a file
 //! - `written_keys` samples the keys that are written to a cluster
 //! - `heat` makes a heat map of them, by what the sample supports (`shares`); `findings` names what
 //!   is hot
@@ -25,11 +26,14 @@ mod findings;
 mod guard;
 mod heat;
 mod history;
+mod kept;
 mod recorder;
 mod shares;
 mod source;
 mod state;
+mod thinning;
 mod token;
+mod window;
 mod written_keys;
 
 pub use console::{Console, ConsoleOptions};

@@ -1,5 +1,7 @@
 //! Reads the counters of all regions every few seconds and keeps them as a history.
 //!
+//! The history of a store in a directory is kept in a file there, at intervals and at the end.
+//!
 //! Threads: one, which ends when the recorder is dropped; readers lock the history. Another one
 //! exists while keys of a cluster are sampled, so that a server that does not answer delays only
 //! the sample.
@@ -11,6 +13,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::history::History;
+use crate::kept;
 use crate::source::{Source, Target};
 use crate::written_keys::{self, Pace, Pick};
 
@@ -21,7 +24,7 @@ pub(crate) const PERIOD: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct Recorder {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Debug)]
@@ -30,6 +33,10 @@ struct Shared {
     history: Mutex<History>,
     /// Of the sample of a cluster's keys.
     pace: Mutex<Pace>,
+    /// How often the history is kept, if it is.
+    keeping: Option<Duration>,
+    /// Why it could not be read or kept the last time.
+    problem: Mutex<Option<String>>,
     /// Whether the thread should end.
     is_over: Mutex<bool>,
     end: Condvar,
@@ -37,29 +44,39 @@ struct Shared {
 
 impl Recorder {
     /// Begins with the counters as they are now.
-    pub(crate) fn start(source: Arc<Source>, period: Duration) -> hblite::Result<Self> {
+    pub(crate) fn start(
+        source: Arc<Source>,
+        period: Duration,
+        keeping: Option<Duration>,
+    ) -> hblite::Result<Self> {
         let (is_over, end) = (Mutex::new(false), Condvar::new());
-        let (history, pace) = (Mutex::default(), Mutex::default());
-        let shared = Arc::new(Shared { source, history, pace, is_over, end });
+        let (history, pace, problem) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let shared = Arc::new(Shared { source, history, pace, keeping, problem, is_over, end });
         shared.note();
+        shared.restore();
         let recording = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("hblite-recorder".to_owned())
             .spawn(move || recording.run(period))
             .map_err(hblite::Error::no_thread)?;
-        Ok(Self { shared, thread: Some(thread) })
+        Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
 
     /// The history until now. Its first window ends when it is first asked for, so that there is
     /// something to show.
     pub(crate) fn history(&self) -> MutexGuard<'_, History> {
         let history = self.shared.history.lock();
-        if history.windows().len() > 0 {
+        if !history.is_new() {
             return history;
         }
         drop(history);
         self.shared.note();
         self.shared.history.lock()
+    }
+
+    /// Why the history could not be read or kept the last time.
+    pub(crate) fn problem(&self) -> Option<String> {
+        self.shared.problem.lock().clone()
     }
 
     /// Reads the counters now.
@@ -69,19 +86,27 @@ impl Recorder {
     }
 }
 
-impl Drop for Recorder {
-    fn drop(&mut self) {
+impl Recorder {
+    /// Ends the last window, and keeps the history.
+    pub(crate) fn stop(&self) {
         *self.shared.is_over.lock() = true;
         self.shared.end.notify_all();
-        if let Some(thread) = self.thread.take() {
+        if let Some(thread) = self.thread.lock().take() {
             // A panic in it was reported on standard error.
             let _ = thread.join();
         }
     }
 }
 
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
 impl Shared {
     fn run(self: &Arc<Self>, period: Duration) {
+        let mut kept_at = Instant::now();
         let mut is_over = self.is_over.lock();
         while !*is_over {
             let timeout = self.end.wait_for(&mut is_over, period);
@@ -89,9 +114,56 @@ impl Shared {
                 MutexGuard::unlocked(&mut is_over, || {
                     self.note();
                     self.sample_written_keys();
+                    if self.keeping.is_some_and(|every| kept_at.elapsed() >= every) {
+                        kept_at = Instant::now();
+                        self.keep();
+                    }
                 });
             }
         }
+        self.note();
+        self.keep();
+    }
+
+    /// Begins with the history of an earlier run.
+    fn restore(&self) {
+        if self.keeping.is_none() {
+            return;
+        }
+        let connection = &self.source.connection;
+        let read = match connection.kept_history() {
+            Ok(None) => return,
+            Ok(Some(bytes)) => kept::decode(&bytes),
+            Err(error) => Err(error.message().to_owned()),
+        };
+        match read {
+            Ok(windows) => self.history.lock().restore(windows, connection.now_millis()),
+            Err(reason) => {
+                let problem = "the history of requests in hblite.history is ignored, and will be \
+                               replaced";
+                *self.problem.lock() = Some(format!("{problem}: {reason}"));
+            }
+        }
+    }
+
+    /// Keeps the history, if there were requests since the last time.
+    fn keep(&self) {
+        if self.keeping.is_none() {
+            return;
+        }
+        let encoded = {
+            let mut history = self.history.lock();
+            if !history.is_unkept() {
+                return;
+            }
+            kept::encode(&history)
+        };
+        let text = |error: hblite::Error| error.message().to_owned();
+        let connection = &self.source.connection;
+        let kept = encoded.and_then(|bytes| connection.keep_history(&bytes).map_err(text));
+        let reason = kept.err();
+        *self.problem.lock() =
+            reason.map(|reason| format!("the history of requests was not kept: {reason}"));
     }
 
     fn note(&self) {

@@ -14,10 +14,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::window::{KEYS_MAX, KeyInWindow, Load};
 use hblite::{Connection, ROW_MAX, RegionInfo, RowCounts};
 use hblite_hotspot::watch::{Watched, counts_of, written_rows};
-
-use crate::history::{KEYS_MAX, KeyInWindow, Load};
 
 /// Places that are picked in a window.
 const PICKS_MAX: usize = 4;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,13 +27,21 @@ struct Asked {
 impl Asked {
     fn new() -> Self {
         let connection = hblite::open_in_memory().unwrap();
-        let family = ColumnFamilyDescriptor::new("f").with_versions(3);
-        let descriptor = TableDescriptor::new("t".parse().unwrap()).with_family(family);
-        let splits = [b"row5".to_vec()];
-        connection.admin().create_table_with_splits(&descriptor, &splits).unwrap();
+        create_table(&connection);
         // Windows end when the test says so.
-        let period = Duration::from_secs(3600);
-        let options = ConsoleOptions::new().unwrap().with_period(period);
+        let options = ConsoleOptions::new().unwrap().with_period(Duration::from_secs(3600));
+        Self::of(connection, options)
+    }
+
+    /// The console of a store in a directory, whose history is kept at the end.
+    fn in_dir(dir: &Path, is_read_only: bool) -> Self {
+        let options = hblite::Options::new().with_read_only(is_read_only);
+        let connection = options.open(dir).unwrap();
+        let options = ConsoleOptions::new().unwrap().with_period(Duration::from_secs(3600));
+        Self::of(connection, options.with_keeping(Duration::from_secs(3600)))
+    }
+
+    fn of(connection: Connection, options: ConsoleOptions) -> Self {
         let token = options.token.text().to_owned();
         let target = Target::Store("memory".to_owned());
         let console = Arc::new(Console::new(connection.clone(), target, options).unwrap());
@@ -41,6 +50,31 @@ impl Asked {
         let server = PageServer::start(bind, 0, pages).unwrap();
         let url = format!("http://127.0.0.1:{}/console/", server.port());
         Self { connection, console, agent: agent(), url, token, _server: server }
+    }
+
+    /// Ends a window, in which the store's clock advances.
+    fn end_window(&self) {
+        let begin = self.connection.now_millis();
+        while self.connection.now_millis() == begin {
+            std::thread::yield_now();
+        }
+        self.console.record();
+    }
+
+    fn put(&self, row: &str) {
+        self.table().put(&Put::new(row).add("f", "q", "v")).unwrap();
+    }
+
+    /// The writes to the table in all windows of the map.
+    fn writes(&self) -> f64 {
+        let heat = self.json("heat?table=t&metric=writes");
+        let counts = heat["counts"].as_array().unwrap().iter().flat_map(|c| c.as_array().unwrap());
+        counts.map(|count| count.as_f64().unwrap()).sum()
+    }
+
+    fn close(self) {
+        self.console.stop();
+        self.connection.close().unwrap();
     }
 
     fn table(&self) -> hblite::Table {
@@ -70,6 +104,13 @@ impl Asked {
         assert_eq!(status, 200, "{answer}");
         answer
     }
+}
+
+fn create_table(connection: &Connection) {
+    let family = ColumnFamilyDescriptor::new("f").with_versions(3);
+    let descriptor = TableDescriptor::new("t".parse().unwrap()).with_family(family);
+    let splits = [b"row5".to_vec()];
+    connection.admin().create_table_with_splits(&descriptor, &splits).unwrap();
 }
 
 fn agent() -> ureq::Agent {
@@ -373,4 +414,141 @@ fn the_port_of_a_server_has_the_console() {
     assert_eq!(overview["mode"], "server");
     assert_eq!(overview["servers"].as_array().unwrap().len(), 1);
     assert_eq!(overview["calls"]["slow"], json!([]));
+}
+
+/// Two times of a load that moves: each range has what was written to it, by the test's own count.
+#[test]
+fn two_times_are_compared_and_saved_as_a_report() {
+    let asked = Asked::new();
+    asked.end_window();
+    let mut written: [Vec<String>; 2] = Default::default();
+    let mut times = Vec::new();
+    for (time, rows) in written.iter_mut().enumerate() {
+        let begin = asked.connection.now_millis();
+        for window in 0..3 {
+            for put in 0..200 {
+                let row = match time {
+                    0 => format!("row{}{put:03}", put % 10),
+                    _ if put % 4 == 0 => format!("row1{window}{put:03}"),
+                    _ => "row777".to_owned(),
+                };
+                asked.put(&row);
+                rows.push(row);
+            }
+            asked.end_window();
+        }
+        times.push((begin, asked.connection.now_millis()));
+        asked.end_window();
+    }
+    let [(base_since, base_until), (since, until)] = times[..] else { unreachable!() };
+    let both = format!(
+        "table=t&metric=writes&since={since}&until={until}&base_since={base_since}\
+         &base_until={base_until}"
+    );
+    let answer = asked.json(&format!("compare?{both}&rows=2"));
+    let of_region = |time: usize, region: usize| {
+        let is_upper = |row: &&String| (row.as_str() >= "row5") == (region == 1);
+        written[time].iter().filter(is_upper).count() as f64
+    };
+    for region in 0..2 {
+        let range = &answer["ranges"][region];
+        let expected = [of_region(0, region), of_region(1, region)];
+        assert_eq!(range["requests"], json!(expected), "{answer}");
+        for (place, part) in ["base", "now"].into_iter().enumerate() {
+            let rate = expected[place] / answer[part]["seconds"].as_f64().unwrap();
+            let answered = range["rates"][place].as_f64().unwrap();
+            assert!((rate - answered).abs() < 1e-6 * rate.max(1.0), "{rate} {answered}");
+        }
+    }
+    assert_eq!(
+        (&answer["base"]["requests"], &answer["now"]["requests"]),
+        (&json!(600.0), &json!(600.0))
+    );
+    let texts = |part: &str| answer[part]["findings"].to_string();
+    assert!(texts("now").contains("row777") && !texts("base").contains("row777"), "{answer}");
+    // The report has both, each with its own windows and sums.
+    let page = |query: &str| {
+        let mut response =
+            asked.agent.get(format!("{}api/report?{query}", asked.url)).call().unwrap();
+        let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
+        (response.status().as_u16(), kind, response.body_mut().read_to_string().unwrap())
+    };
+    let (status, kind, text) = page(&both);
+    assert_eq!((status, kind.as_str()), (200, "text/html; charset=utf-8"));
+    assert!(text.contains("What was hot") && text.contains("row777"));
+    assert_eq!(text.matches("600 writes").count(), 2, "{text}");
+    assert_eq!(
+        page(&format!("table=t&since={since}&until={until}")).2.matches("600 writes").count(),
+        1
+    );
+    for refused in ["table=t", "table=t&since=1&until=2", "table=none&since=1"] {
+        assert!(page(refused).0 >= 400, "{refused}");
+    }
+    assert_eq!(
+        asked.get(&format!("compare?table=t&since={since}")).0,
+        400,
+        "nothing to compare with"
+    );
+    let foreign = asked.agent.get(format!("{}api/report?{both}", asked.url));
+    assert_eq!(foreign.header("Origin", "http://evil.example").call().unwrap().status(), 403);
+}
+
+#[test]
+fn the_history_of_a_directory_survives_a_restart() {
+    let place = tempfile::tempdir().unwrap();
+    let (dir, file) = (place.path().join("store"), place.path().join("store/hblite.history"));
+    let connection = hblite::open(&dir).unwrap();
+    create_table(&connection);
+    connection.close().unwrap();
+    for run in 1..=3_u32 {
+        let asked = Asked::in_dir(&dir, false);
+        assert_eq!(asked.console.history_problem(), None);
+        for put in 0..50 {
+            asked.put(&format!("row{run}{put}"));
+        }
+        // The last writes are in the window that the end ends.
+        if run < 3 {
+            asked.end_window();
+            assert_eq!(asked.writes(), f64::from(run * 50));
+        }
+        asked.close();
+    }
+    // A reader sees it and does not write; nothing has happened since.
+    let before = std::fs::read(&file).unwrap();
+    let reader = Asked::in_dir(&dir, true);
+    assert_eq!(reader.writes(), 150.0);
+    reader.close();
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+    // A damaged one is named, ignored and replaced.
+    std::fs::write(&file, &before[..before.len() / 2]).unwrap();
+    let asked = Asked::in_dir(&dir, false);
+    let problem = asked.console.history_problem().unwrap();
+    assert!(problem.contains("hblite.history") && problem.contains("checksum"), "{problem}");
+    assert_eq!(asked.json("overview")["history_problem"], problem);
+    asked.put("row1");
+    asked.end_window();
+    assert_eq!(asked.writes(), 1.0);
+    asked.close();
+    let asked = Asked::in_dir(&dir, false);
+    assert_eq!((asked.writes(), asked.console.history_problem()), (1.0, None));
+}
+
+/// What is in the directory at a moment is what a kill then leaves: the history up to the end of
+/// the last interval.
+#[test]
+fn a_kill_loses_at_most_an_interval() {
+    let place = tempfile::tempdir().unwrap();
+    let dir = place.path().join("store");
+    let connection = hblite::open(&dir).unwrap();
+    create_table(&connection);
+    let (period, every) = (Duration::from_millis(5), Duration::from_millis(20));
+    let options = ConsoleOptions::new().unwrap().with_period(period).with_keeping(every);
+    let asked = Asked::of(connection, options);
+    (0..100).for_each(|put| asked.put(&format!("row{put}")));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while Asked::in_dir(&dir, true).writes() != 100.0 {
+        assert!(Instant::now() < deadline, "the history was not kept");
+        std::thread::yield_now();
+    }
+    assert_eq!(asked.console.history_problem(), None);
 }

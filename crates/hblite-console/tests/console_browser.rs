@@ -43,6 +43,7 @@ fn main() -> Done {
     the_focus_survives_updates(&browser, &shown)?;
     rows_are_found_by_the_form(&browser, &shown)?;
     the_map_is_walked_through_and_zoomed_by_keys(&browser, &shown)?;
+    two_times_are_compared(&browser, &shown, screenshots)?;
     views_are_saved_as_they_are_shown(&browser, &shown)?;
     commands_run_with_the_token_only(&browser, &shown)?;
     println!("the console was checked in a browser: everything as expected");
@@ -376,6 +377,45 @@ fn the_map_is_walked_through_and_zoomed_by_keys(browser: &Browser, shown: &Shown
     let advice = browser.ask("return document.querySelector('pre.advice')?.textContent ?? ''")?;
     expect(advice.to_string().contains("Proposed key"), &format!("the advice is: {advice}"))?;
     browser.complains_of_nothing("heat")
+}
+
+/// Hot minutes, zoomed to by keys and marked, compared with the whole time; and both as a report.
+fn two_times_are_compared(browser: &Browser, shown: &Shown, screenshots: Option<&Path>) -> Done {
+    for (width, size) in WIDTHS {
+        browser.resize(width, 1000)?;
+        shown.open(browser, "heat", "#/heat?table=events")?;
+        browser.wait_for("document.documentElement.dataset.drawn === 'events requests'")?;
+        browser.ask("document.querySelector('.map canvas').focus()")?;
+        browser.key(DOWN)?;
+        browser.key(ENTER)?;
+        browser.wait_for("!document.querySelector('[data-key=whole]').disabled")?;
+        browser.ask("document.querySelector('[data-key=mark]').click()")?;
+        browser.ask("document.querySelector('[data-key=whole]').click()")?;
+        browser.wait_for("document.querySelector('[data-key=whole]').disabled")?;
+        browser.ask("document.querySelector('[data-key=compare]').click()")?;
+        browser.wait_for("document.querySelector('[data-key=compared-0]') !== null")?;
+        let marked = browser.ask("return document.querySelector('.marked').textContent")?;
+        expect(marked.to_string().contains("Marked: "), &format!("the marked time: {marked}"))?;
+        let wide = browser.ask("return document.documentElement.scrollWidth")?;
+        expect(wide.as_u64() <= Some(u64::from(width)), &format!("compared: {wide} px wide"))?;
+        browser.complains_of_nothing("compared")?;
+        let href = browser.ask("return document.querySelector('[data-key=report]').href")?;
+        let report =
+            ureq::get(href.as_str().unwrap_or_default()).call()?.body_mut().read_to_string()?;
+        expect(report.matches("<h3>events 2026-01-01").count() == 2, "the report has two times")?;
+        if let Some(dir) = screenshots {
+            let picture = dir.join(format!("compared-{size}.png"));
+            std::fs::write(picture, browser.screenshot()?)?;
+            let file = dir.join("report.html");
+            std::fs::write(&file, report)?;
+            browser.visit(&format!("file://{}", file.display()))?;
+            browser.wait_for("document.getElementById('map') !== null")?;
+            let wide = browser.ask("return document.documentElement.scrollWidth")?;
+            expect(wide.as_u64() <= Some(u64::from(width)), &format!("report: {wide} px wide"))?;
+            std::fs::write(dir.join(format!("report-{size}.png")), browser.screenshot()?)?;
+        }
+    }
+    browser.resize(1400, 1000)
 }
 
 /// Presses a button that saves the view, and returns the file's name, type and text; a picture is

@@ -248,6 +248,14 @@ impl Engine {
         self.context.check_open()
     }
 
+    /// Refuses what needs space while the disk is full.
+    ///
+    /// # Errors
+    /// `RegionTooBusy`.
+    pub(crate) fn check_space(&self) -> Result<()> {
+        self.context.reserve.check()
+    }
+
     /// The lock of the directory, unless the store is closed.
     pub(crate) fn lock(&self) -> Option<Arc<dyn FileLock>> {
         self.running.lock().as_ref().map(|running| Arc::clone(&running.lock))

@@ -5,6 +5,7 @@
 //! <root>/hbase.version                                       "PBUF" { version = 1 } = "8"
 //! <root>/hblite.store                                        see `marker`
 //! <root>/hblite.reserve                                      see `reserve`
+//! <root>/hblite.history                                      see `history`
 //! <root>/LOCK                                                held by the process that writes
 //! <root>/data/<namespace>/<table>/.tabledesc/.tableinfo.<number>.<length>
 //! <root>/data/<namespace>/<table>/<region>/.regioninfo
@@ -31,6 +32,7 @@
 //! [`Layout::make_durable`] ensures that before anything relies on it, once per directory.
 //! Threads: any; a `Layout` is shared by all of an open store.
 
+mod history;
 mod image;
 mod marker;
 mod moving;
@@ -73,6 +75,8 @@ const MARKER_FILE: &str = "hblite.store";
 const LOCK_FILE: &str = "LOCK";
 /// See [`Reserve`].
 const RESERVE_FILE: &str = "hblite.reserve";
+/// See `history`.
+const HISTORY_FILE: &str = "hblite.history";
 /// The head of the log, which a close of an empty store may leave.
 const LOG_HEAD_FILE: &str = "WALs.head";
 /// The prefix of the names of hblite's log segments.

@@ -25,21 +25,24 @@ const TEXT_MAX: usize = 4 * 1024;
 
 pub(super) fn heat(state: &State, query: &Query) -> Answer {
     let table = query.required("table")?;
-    let name = query.text("metric").unwrap_or("requests");
-    let metric = Metric::of_name(name).ok_or_else(|| {
-        let names: Vec<&str> = Metric::ALL.iter().map(|(name, _)| *name).collect();
-        Failure::bad(format!("metric is one of {}", names.join(", ")))
-    })?;
+    let (name, metric) = metric(query)?;
     let rows_max = query.number("rows", ROWS_DEFAULT, (1, ROWS_MAX))?;
     let key = |name| query.text(name).map(from_string_binary).unwrap_or_default();
-    let times_ms = super::times(query)?.unwrap_or((i64::MIN, i64::MAX));
+    let times_ms = super::times(query)?;
+    let last = query.text("last").map(|_| query.number("last", 0_u32, (1, u32::MAX)));
+    let last = last.transpose()?;
     let regions = regions(state, table)?;
     let history = state.recorder.history();
-    let rows_max = rows_max.min(CELLS_MAX / history.windows().len().max(1));
+    let until_ms = history.windows().next_back().map_or(0, |window| window.end_ms);
+    let since_ms = last.map_or(i64::MIN, |last| until_ms - i64::from(last) * 1_000);
+    let times_ms = times_ms.unwrap_or((since_ms, i64::MAX));
+    let columns = history.between(times_ms.0, times_ms.1).count();
+    let rows_max = rows_max.min(CELLS_MAX / columns.max(1));
     let frame = Frame { metric, from: key("from"), to: key("to"), rows_max, times_ms };
     let map = heat_map(&history, &regions, &frame);
     let found = findings(&history, &regions);
     let callers = super::callers::callers(&history, super::overview::RATE_SPAN_MS, Some(table));
+    let recorded_ms = history.windows().next().map(|window| window.start_ms);
     drop(history);
     let servers = state.source.servers();
     Ok(json!({
@@ -49,12 +52,23 @@ pub(super) fn heat(state: &State, query: &Query) -> Answer {
         "sampled": state.source.sampled(),
         "servers": servers.iter().map(|server| &server.name).collect::<Vec<_>>(),
         "ranges": ranges_json(state, &map, &regions),
+        "recorded_since_ms": recorded_ms,
         "windows": map.windows,
         "sampled_requests": map.sampled,
         "counts": map.counts.iter().map(|column| rounded(column)).collect::<Value>(),
         "findings": found.iter().map(finding_json).collect::<Value>(),
         "callers": callers,
     }))
+}
+
+/// What is to be shown, with its name.
+pub(super) fn metric(query: &Query) -> Result<(&str, Metric), Failure> {
+    let name = query.text("metric").unwrap_or("requests");
+    let metric = Metric::of_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Metric::ALL.iter().map(|(name, _)| *name).collect();
+        Failure::bad(format!("metric is one of {}", names.join(", ")))
+    })?;
+    Ok((name, metric))
 }
 
 /// The regions of a table in key order.

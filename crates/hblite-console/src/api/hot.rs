@@ -10,8 +10,9 @@ use serde_json::json;
 use super::heat::regions;
 use super::{Answer, Query, times};
 use crate::findings;
-use crate::history::{History, Window};
+use crate::history::History;
 use crate::state::State;
+use crate::window::Window;
 
 /// Tables if none is named, the busiest ones.
 const TABLES_MAX: usize = 20;

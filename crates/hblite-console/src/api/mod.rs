@@ -7,6 +7,8 @@
 //! | `GET table?name=t` | families, attributes, regions |
 //! | `GET rows?table=t&…` | a page of rows |
 //! | `GET heat?table=t&metric=writes&…` | the heat map of a table, what is hot, and callers |
+//! | `GET compare?table=t&since=…&until=…&base_since=…&base_until=…` | two times compared |
+//! | `GET report?table=t&since=…&until=…&…` | one or two times as a page |
 //! | `GET /hot?table=t&since=…&until=…` | what was hot, for programs |
 //! | `GET advice?table=t&…` | what the adviser proposes for the sampled rows |
 //! | `GET commands` | the commands of the prompt |
@@ -19,6 +21,7 @@ mod heat;
 pub(crate) mod hot;
 mod overview;
 pub(crate) mod prompt;
+pub(crate) mod ranges;
 mod rows;
 mod tables;
 
@@ -112,14 +115,19 @@ impl Query {
 
 /// The range of time of a request, in milliseconds since 1970: from `since` to before `until`.
 fn times(query: &Query) -> Result<Option<(i64, i64)>, Failure> {
-    if query.text("since").or(query.text("until")).is_none() {
+    times_of(query, "since", "until")
+}
+
+/// The range of time of a request whose parameters have these names.
+fn times_of(query: &Query, from: &str, to: &str) -> Result<Option<(i64, i64)>, Failure> {
+    if query.text(from).or(query.text(to)).is_none() {
         return Ok(None);
     }
     let bounds = (0, i64::MAX);
-    let (since, until) =
-        (query.number("since", 0, bounds)?, query.number("until", i64::MAX, bounds)?);
+    let (since, until) = (query.number(from, 0, bounds)?, query.number(to, i64::MAX, bounds)?);
     if since >= until {
-        return Err(Failure::bad("since is before until, both in milliseconds since 1970"));
+        let message = format!("{from} is before {to}, both in milliseconds since 1970");
+        return Err(Failure::bad(message));
     }
     Ok(Some((since, until)))
 }
@@ -132,6 +140,7 @@ pub(crate) fn read(state: &State, call: &str, query: &Query) -> Answer {
         "table" => tables::table(state, query),
         "rows" => rows::rows(state, query),
         "heat" => heat::heat(state, query),
+        "compare" => ranges::compare(state, query),
         "advice" => heat::advice(state, query),
         "commands" => prompt::commands(),
         _ => Err(no_such_call()),

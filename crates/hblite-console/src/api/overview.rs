@@ -7,12 +7,15 @@ use hblite::{RegionStatus, StoreStatus};
 use serde_json::{Value, json};
 
 use super::Answer;
-use crate::history::{History, Load};
+use crate::history::History;
 use crate::source::Target;
 use crate::state::State;
+use crate::window::Load;
 
 /// The period over which rates are averaged.
 pub(super) const RATE_SPAN_MS: i64 = 30_000;
+/// The period of the charts.
+const SERIES_SPAN_MS: i64 = 3_600_000;
 /// Regions in the list of the busiest.
 const BUSIEST: usize = 8;
 /// Damaged files in the list.
@@ -47,6 +50,7 @@ pub(super) fn overview(state: &State) -> Answer {
         "callers": super::callers::callers(&history, RATE_SPAN_MS, None),
         "last_error": status.last_error,
         "damaged": damaged(&status),
+        "history_problem": state.recorder.problem(),
     }))
 }
 
@@ -115,9 +119,11 @@ fn busiest(status: &StoreStatus, recent: &HashMap<&str, Load>, seconds: f64) -> 
     busy.iter().take(BUSIEST).map(json).collect()
 }
 
-/// Rates of every window.
+/// Rates of the windows of the last hour.
 fn series(history: &History) -> Value {
-    let totals: Vec<_> = history.windows().map(|window| (window, window.total())).collect();
+    let last_ms = history.windows().next_back().map_or(0, |window| window.end_ms);
+    let windows = history.between(last_ms - SERIES_SPAN_MS, i64::MAX);
+    let totals: Vec<_> = windows.map(|window| (window, window.total())).collect();
     let rates = |of: fn(&Load) -> u64| -> Value {
         totals.iter().map(|(window, load)| rounded(of(load) as f64 / window.seconds())).collect()
     };

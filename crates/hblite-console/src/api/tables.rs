@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::overview::{RATE_SPAN_MS, rate_json};
 use super::{Answer, Failure, Query};
-use crate::history::Load;
 use crate::state::State;
+use crate::window::Load;
 
 /// Tables in one answer.
 const TABLES_MAX: usize = 5_000;

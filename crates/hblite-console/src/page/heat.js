@@ -4,6 +4,7 @@ import { card, csv, el, empty, failure, head, save, show } from "./dom.js";
 import { bytes, number, range, time } from "./format.js";
 import { callers } from "./callers.js";
 import { ask, link } from "./server.js";
+import { SPANS, drawTimes, moment, shown, timeControls, windowAfter } from "./times.js";
 
 const STOPS = ["000004", "1b0c41", "4a0c6b", "781c6d", "a52c60", "cf4446", "ed6925", "fb9b06",
   "f7d13d", "fcffa4"].map((hex) => [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16)));
@@ -23,7 +24,7 @@ const SAMPLED = {
 };
 const TOP = 10, BOTTOM = 26, ROW = 15;
 /// Settings that stay the same from table to table.
-const kept = { metric: "requests", scale: "root", colour: "heat", pinned: null };
+const kept = { metric: "requests", scale: "root", colour: "heat", pinned: null, last: "3600" };
 
 export async function heat(page) {
   const names = (await ask("tables")).tables.filter((table) => table.is_in_service);
@@ -39,9 +40,11 @@ export async function heat(page) {
   page.update = async () => {
     if (state.drag) return;
     const { from, to } = page.parameters;
-    state.answer = await ask("heat", { table, metric: kept.metric, rows: rowsOf(state), from, to });
+    state.answer = await ask("heat", { table, metric: kept.metric, rows: rowsOf(state), from, to,
+      last: kept.last });
     draw(state);
     drawFindings(state);
+    drawTimes(state);
   };
   page.redraw = () => draw(state);
   const observer = new ResizeObserver(() => draw(state));
@@ -72,6 +75,7 @@ function build(state) {
   state.spoken = el("p", { id: "spoken", class: "unseen", role: "status" });
   state.findings = el("div", { class: "findings" });
   state.callers = el("div", {});
+  state.metric = () => kept.metric;
   state.legend = el("div", { class: "legend scale" });
   state.max = el("input", { type: "number", min: 0, step: "any", class: "max", "data-key": "max",
     "aria-label": "Brightest value per second", onchange: (event) => {
@@ -88,8 +92,14 @@ function build(state) {
   const again = () => page.update().catch((error) => say(state, error.message));
   const tables = select("Table", state.names.map(({ name }) => [name, name]), table,
     (name) => { location.hash = link("heat", { table: name }); });
+  const spans = select("Time", SPANS, kept.last, (last) => {
+    kept.last = last;
+    state.view = null;
+    again();
+  });
+  const times = timeControls(state);
   show(page.root,
-    head("Heat map", "The last hour. Drag to zoom, or use the arrow keys, Enter and Esc.", tables),
+    head("Heat map", "Drag to zoom, or use the arrow keys, Enter and Esc.", tables, spans),
     state.findings,
     el("section", { class: "card" },
       el("div", { class: "title" }, el("div", { class: "actions" },
@@ -103,13 +113,13 @@ function build(state) {
           (name) => { kept.colour = name; draw(state); }),
         el("label", { class: "inline" }, state.pin, el("span", {}, "Pin at"), state.max,
           el("span", {}, "/s"))),
-      el("div", { class: "actions" }, state.whole,
+      el("div", { class: "actions" }, state.markedText, times, state.whole,
         el("button", { type: "button", "data-key": "png", onclick: () => savePng(state) }, "PNG"),
         el("button", { type: "button", "data-key": "csv", onclick: () => saveCsv(state) }, "CSV"),
         el("button", { type: "button", "data-key": "json", onclick: () => save(`${table}-heat.json`,
           "application/json", JSON.stringify(state.answer)) }, "JSON"))),
       el("div", { class: "map" }, state.canvas, state.tip), state.legend, state.spoken),
-    state.callers, adviser(state));
+    state.comparison, state.callers, adviser(state));
   state.canvas.addEventListener("pointermove", (event) => move(state, event));
   state.canvas.addEventListener("pointerleave", () => { if (!state.drag) hide(state); });
   state.canvas.addEventListener("pointerdown", (event) => press(state, event));
@@ -130,15 +140,6 @@ function colourOf(share, server) {
   const place = Math.min(1, Math.max(0, share)) * (STOPS.length - 1);
   const low = Math.min(STOPS.length - 2, Math.floor(place));
   return STOPS[low].map((part, at) => part + (STOPS[low + 1][at] - part) * (place - low));
-}
-
-/// The windows that are shown: from index `left` to before `right`.
-function shown(state) {
-  const { windows } = state.answer;
-  if (!state.view) return { left: 0, right: windows.length };
-  const left = windows.findIndex(([, end]) => end > state.view.from);
-  const right = windows.findLastIndex(([start]) => start < state.view.to) + 1;
-  return left < 0 || right <= left ? { left: 0, right: windows.length } : { left, right };
 }
 
 const rate = (answer, window, row) => {
@@ -168,7 +169,7 @@ function draw(state) {
   context.fillStyle = ink("--faint");
   state.whole.disabled = !state.view && !state.page.parameters.from && !state.page.parameters.to;
   const rows = answer.ranges.length;
-  const { left, right } = shown(state);
+  const span = shown(state);
   canvas.setAttribute("aria-label", `${kept.metric} of ${state.table}: ${rows} key ranges, `
     + `${answer.windows.length} windows of time`);
   if (rows === 0 || answer.windows.length === 0) {
@@ -178,29 +179,36 @@ function draw(state) {
     document.documentElement.dataset.drawn = "empty";
     return;
   }
-  field(state, context, plot, left, right, density);
+  // A time without windows, as of a restart, has no colour.
+  context.fillStyle = ink("--line");
+  context.fillRect(plot.x, plot.y, plot.width, plot.height);
+  field(state, context, plot, span, density);
   labels(state, context, plot, ink);
-  axis(state, context, plot, left, right);
-  if (state.cursor) outline(state, context, plot, left, right, ink("--accent"));
+  axis(context, plot, span);
+  if (state.cursor) outline(state, context, plot, span, ink("--accent"));
   if (state.drag?.box) {
     const { x, y, width, height } = state.drag.box;
     context.strokeStyle = "#fff";
     context.strokeRect(x + 0.5, y + 0.5, width, height);
   }
   legend(state);
+  drawTimes(state);
   document.documentElement.dataset.drawn = `${state.table} ${kept.metric}`;
 }
 
-function field(state, context, plot, left, right, density) {
+function field(state, context, plot, { left, right, from, to }, density) {
   const { answer } = state;
   const rows = answer.ranges.length;
-  const columns = Math.max(1, Math.min(right - left, Math.round(plot.width * density)));
+  const { windows } = answer;
+  const columns = Math.max(1, Math.round(plot.width * density));
   const values = new Float64Array(columns * rows);
+  const isKnown = new Uint8Array(columns);
   state.brightest = 0;
+  const at = (column) => from + (to - from) * column / columns;
   for (let column = 0; column < columns; column++) {
-    const from = left + Math.floor(column * (right - left) / columns);
-    const to = Math.max(from + 1, left + Math.floor((column + 1) * (right - left) / columns));
-    for (let window = from; window < to; window++) {
+    for (let window = windowAfter(windows, { left, right }, at(column));
+      window < right && windows[window][0] < at(column + 1); window++) {
+      isKnown[column] = 1;
       for (let row = 0; row < rows; row++) {
         const value = rate(answer, window, row);
         if (value > values[row * columns + column]) values[row * columns + column] = value;
@@ -213,7 +221,7 @@ function field(state, context, plot, left, right, density) {
   for (let at = 0; at < values.length; at++) {
     const share = max > 0 ? SCALES[kept.scale](Math.min(1, values[at] / max)) : 0;
     const server = answer.ranges[Math.floor(at / columns)].server;
-    image.data.set([...colourOf(share, server), 255], at * 4);
+    image.data.set([...colourOf(share, server), 255 * isKnown[at % columns]], at * 4);
   }
   const small = new OffscreenCanvas(columns, rows);
   small.getContext("2d").putImageData(image, 0, 0);
@@ -259,27 +267,26 @@ function fitted(context, text, width) {
   return shown;
 }
 
-function axis(state, context, plot, left, right) {
-  const { windows } = state.answer;
-  const [from, to] = [windows[left][0], windows[right - 1][1]];
+function axis(context, plot, { from, to }) {
   const count = Math.max(1, Math.floor(plot.width / 130));
   context.textBaseline = "alphabetic";
   for (let tick = 0; tick <= count; tick++) {
     const x = plot.x + plot.width * tick / count;
     context.textAlign = tick === 0 ? "left" : tick === count ? "right" : "center";
     context.fillRect(Math.min(x, plot.x + plot.width - 1), plot.y + plot.height, 1, 4);
-    context.fillText(time(from + (to - from) * tick / count), x, plot.y + plot.height + 18);
+    context.fillText(moment(from + (to - from) * tick / count, to - from), x, plot.y + plot.height + 18);
   }
 }
 
-function cellBox(state, plot, left, right) {
+function cellBox(state, plot, { from, to }) {
   const { window, row } = state.cursor;
-  const [width, height] = [plot.width / (right - left), plot.height / state.answer.ranges.length];
-  return [plot.x + (window - left) * width, plot.y + row * height, width, height];
+  const [start, end] = state.answer.windows[window];
+  const [scale, height] = [plot.width / (to - from), plot.height / state.answer.ranges.length];
+  return [plot.x + (start - from) * scale, plot.y + row * height, (end - start) * scale, height];
 }
 
-function outline(state, context, plot, left, right, colour) {
-  const [x, y, width, height] = cellBox(state, plot, left, right);
+function outline(state, context, plot, span, colour) {
+  const [x, y, width, height] = cellBox(state, plot, span);
   context.strokeStyle = colour;
   context.lineWidth = 2;
   context.strokeRect(x - 2, y - 2, Math.max(4, width) + 4, Math.max(4, height) + 4);
@@ -312,14 +319,15 @@ function legend(state) {
 function place(state, event) {
   const box = state.canvas.getBoundingClientRect();
   const plot = layout(state);
-  const { left, right } = shown(state);
+  const { left, right, from, to } = shown(state);
   const [x, y] = [event.clientX - box.left, event.clientY - box.top];
   const rows = state.answer.ranges.length;
   if (rows === 0 || right === left) return null;
   const clamp = (value, most) => Math.max(0, Math.min(most - 1, value));
   const inside = x >= plot.x && x <= plot.x + plot.width && y >= plot.y && y <= plot.y + plot.height;
   return { x, y, inside,
-    window: left + clamp(Math.floor((x - plot.x) / plot.width * (right - left)), right - left),
+    window: Math.max(left, Math.min(right - 1, windowAfter(state.answer.windows, { left, right },
+      from + (x - plot.x) / plot.width * (to - from)))),
     row: clamp(Math.floor((y - plot.y) / plot.height * rows), rows) };
 }
 
@@ -429,7 +437,7 @@ function key(state, event) {
     };
     draw(state);
     const plot = layout(state);
-    const [x, y] = cellBox(state, plot, left, right);
+    const [x, y] = cellBox(state, plot, shown(state));
     tipAt(state, state.cursor, x, y);
     say(state, describe(state, state.cursor).map(([, text]) => text).join(", "));
   } else if (event.key === "Enter" && state.cursor) {

@@ -27,6 +27,7 @@ function draw(page, answer) {
     head("Overview", `hblite ${answer.version}, ${answer.mode === "cluster" ? "connected for" : "up"} ${
       duration(answer.now_ms - answer.started_at_ms)}`),
     answer.last_error && failure(`The last background task failed: ${answer.last_error}`),
+    answer.history_problem && failure(`For the heat map: ${answer.history_problem}`),
     answer.damaged.length > 0 && failure("Damaged files:\n" +
       answer.damaged.map((file) => `${file.table}: ${file.message}`).join("\n")),
     figures([

@@ -23,7 +23,7 @@ async function answerOf(response) {
 }
 
 /// The query of an address, without parameters that are not set.
-const queryOf = (parameters) => new URLSearchParams(
+export const queryOf = (parameters) => new URLSearchParams(
   Object.entries(parameters).filter(([, value]) => value !== "" && value !== undefined)).toString();
 
 /// Asks for something that changes nothing.

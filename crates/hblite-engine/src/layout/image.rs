@@ -81,7 +81,8 @@ impl Layout {
         }
     }
 
-    /// Whether an open ignores it: the lock, and what is out of service.
+    /// Whether an open ignores it: the lock, what is out of service, and what
+    /// is not data.
     fn is_passing(&self, path: &Path) -> bool {
         let is_archived = path.parent() == Some(&self.archive_dir()) && !path.ends_with("data");
         is_archived
@@ -90,6 +91,7 @@ impl Layout {
             || path == self.checkpoints_dir()
             || path == self.lock_file()
             || self.is_reserve(path)
+            || self.is_history(path)
             || path.parent() == Some(&self.old_wal_dir())
     }
 }

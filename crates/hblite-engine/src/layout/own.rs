@@ -33,14 +33,14 @@ use hblite_env::{DirEntry, FileSystem, is_kept_name};
 use hblite_model::META_ENCODED_NAME;
 
 use super::{
-    ABSENT_SUFFIX, BACKUP_MARKER_FILE, BULK_LOAD_DIR, DATA_MANIFEST_FILE, ID_FILE,
+    ABSENT_SUFFIX, BACKUP_MARKER_FILE, BULK_LOAD_DIR, DATA_MANIFEST_FILE, HISTORY_FILE, ID_FILE,
     LINKED_MANIFEST_FILE, LOCK_FILE, LOG_HEAD_FILE, LOG_PREFIX, MANIFEST_FILE, MARKER_FILE,
     RECOVERED_EDITS_DIR, REGION_INFO_FILE, RESERVE_FILE, REWOUND_PARTS, SNAPSHOT_INFO_FILE,
     TABLE_DESCRIPTOR_DIR, TEMPORARY_DIR, UNCLAIMED_FILE, VERSION_FILE,
 };
 
 /// Files in the root of a store, or of a copy of it.
-const FILES_OF_ROOT: [&str; 7] = [
+const FILES_OF_ROOT: [&str; 8] = [
     ID_FILE,
     VERSION_FILE,
     MARKER_FILE,
@@ -48,6 +48,7 @@ const FILES_OF_ROOT: [&str; 7] = [
     LOG_HEAD_FILE,
     BACKUP_MARKER_FILE,
     RESERVE_FILE,
+    HISTORY_FILE,
 ];
 
 /// What the names in a directory mean.
@@ -339,6 +340,7 @@ mod tests {
             "hblite.store.tmp",
             "hblite.backup",
             "WALs.head",
+            "hblite.history",
             "WALs/hblite-wal.0000000017",
             "archive/data.absent",
             ".hbase-snapshot.absent",

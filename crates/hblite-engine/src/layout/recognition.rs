@@ -32,15 +32,16 @@ use std::path::Path;
 use hblite_env::{DirEntry, FileSystem, Random};
 use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
 
+use super::history::is_name_of_history;
 use super::marker::Marker;
 use super::root::{RootFile, Usage};
 use super::{
-    ID_FILE, MANIFEST_FILE, MASTER_DATA_DIR, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR, TEMPORARY_DIR,
-    VERSION_FILE,
+    HISTORY_FILE, LOCK_FILE, LOG_HEAD_FILE, LOG_PREFIX, Layout, MARKER_FILE, NAMESPACE_REGION_ID,
+    RESERVE_FILE, StoreId,
 };
 use super::{
-    LOCK_FILE, LOG_HEAD_FILE, LOG_PREFIX, Layout, MARKER_FILE, NAMESPACE_REGION_ID, RESERVE_FILE,
-    StoreId,
+    ID_FILE, MANIFEST_FILE, MASTER_DATA_DIR, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR, TEMPORARY_DIR,
+    VERSION_FILE,
 };
 
 /// The name that the head of the log has before its own.
@@ -261,6 +262,7 @@ impl Look<'_> {
             let is_known = match (name.as_str(), is_dir) {
                 (LOCK_FILE | MARKER_FILE | LOG_HEAD_FILE | LOG_HEAD_TEMPORARY, false) => true,
                 (RESERVE_FILE, false) => true,
+                (name, false) if is_name_of_history(name) => true,
                 (VERSION_FILE, false) => !is_foreign(self.layout.read_version(self.fs))?,
                 (ID_FILE, false) => !is_foreign(self.layout.read_id(self.fs))?,
                 (name, false) if name.ends_with(UNNAMED_SUFFIX) => {
@@ -399,7 +401,14 @@ impl Look<'_> {
         let is_own = |name: &str| {
             matches!(
                 name,
-                LOCK_FILE | MARKER_FILE | VERSION_FILE | ID_FILE | RESERVE_FILE | "data" | "WALs"
+                LOCK_FILE
+                    | MARKER_FILE
+                    | VERSION_FILE
+                    | ID_FILE
+                    | RESERVE_FILE
+                    | HISTORY_FILE
+                    | "data"
+                    | "WALs"
             )
         };
         let mut names: Vec<&str> = self.entries.iter().map(|entry| entry.name.as_str()).collect();

@@ -22,6 +22,7 @@ mod changes;
 mod checkpoint;
 mod client_scanners;
 mod export;
+mod history;
 mod staging;
 mod standby;
 mod tables;

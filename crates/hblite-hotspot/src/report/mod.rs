@@ -21,7 +21,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use front::{front_png, front_svg};
-pub use page::page;
+pub use page::{Notes, page, page_with_notes};
+pub use scale::date_time;
 pub use table::{Table, tables};
 pub use terminal::{Colours, heat_map as terminal_heat_map};
 

@@ -60,7 +60,7 @@ pub(super) fn number(value: f64) -> String {
 }
 
 /// Milliseconds since 1970 as a date and time in UTC; `None` beyond the year 9999.
-pub(super) fn date_time(millis: u64) -> Option<String> {
+pub fn date_time(millis: u64) -> Option<String> {
     let (days, in_day) = (millis / 86_400_000, millis % 86_400_000);
     // From the civil calendar's days in 400, 100, 4 years and 1 year, counted from 1 March 0000.
     let day = days + 719_468;

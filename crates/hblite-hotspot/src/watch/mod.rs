@@ -9,6 +9,7 @@
 mod hot;
 mod keys;
 mod reading;
+mod recorded;
 mod rows;
 mod verdict;
 
@@ -17,6 +18,7 @@ use std::collections::{BTreeMap, HashMap};
 pub use hot::{HotWatched, hot};
 pub use keys::{Watched, Written, changes, counts_of, written, written_rows};
 pub use reading::{Reading, RegionReading};
+pub use recorded::{Recorded, RecordedWindow};
 pub use rows::row_counts_of;
 pub use verdict::{Verdict, verdict};
 

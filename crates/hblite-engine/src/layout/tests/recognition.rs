@@ -192,6 +192,19 @@ fn a_repair_that_a_power_cut_ended_is_left_of_a_creation() {
     }
 }
 
+/// A history of requests is written while the creation of a store may not be durable yet.
+#[test]
+fn a_history_of_requests_may_be_left_of_a_creation() {
+    let (fs, id) = store();
+    remove(&fs, "hbase.version");
+    for name in ["hblite.history", "hblite.history.tmp"] {
+        write(&fs, name, b"anything");
+        assert_eq!(look(&fs).unwrap(), Place::Free(Some(id)), "{name}");
+    }
+    write(&fs, "hblite.history.old", b"mine");
+    assert!(refusal(&fs).contains("hblite.history.old"), "{}", refusal(&fs));
+}
+
 #[test]
 fn a_root_directory_of_hbase_is_refused_as_such() {
     let (fs, _) = store();

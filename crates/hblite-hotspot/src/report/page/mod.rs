@@ -56,8 +56,22 @@ struct DesignData {
     metrics: Vec<&'static str>,
 }
 
+/// Sentences about a result.
+#[derive(Debug, Clone, Default)]
+pub struct Notes {
+    /// Which result.
+    pub title: String,
+    /// The sentences; without any, nothing was found.
+    pub lines: Vec<String>,
+}
+
 /// The page.
 pub fn page(results: &[RunResult]) -> String {
+    page_with_notes(results, &[])
+}
+
+/// The page, with what was hot in the results.
+pub fn page_with_notes(results: &[RunResult], notes: &[Notes]) -> String {
     let data = Data { colours: colours(), designs: results.iter().map(design_data).collect() };
     // A result consists of numbers and strings, so JSON can represent it.
     let json = serde_json::to_string(&data).unwrap_or_default().replace('<', "\\u003c");
@@ -67,7 +81,8 @@ pub fn page(results: &[RunResult]) -> String {
     let parts = [
         ("{{style}}", STYLE.to_owned()),
         ("{{title}}", escaped(&format!("Where the load goes: {}", studies.join(", ")))),
-        ("{{summary}}", results.first().map(summary_of_run).unwrap_or_default()),
+        ("{{summary}}", summary(results)),
+        ("{{notes}}", findings(notes)),
         ("{{servers}}", servers(results)),
         ("{{trade-off}}", trade_offs(results)),
         ("{{tables}}", tables(results).iter().map(html).collect()),
@@ -113,6 +128,36 @@ fn servers(results: &[RunResult]) -> String {
 fn picture(drawn: impl Fn(f64) -> Option<Drawing>) -> Option<String> {
     let (wide, narrow) = (svg(&drawn(WIDE)?), svg(&drawn(NARROW)?));
     Some(format!(r#"<div class="wide">{wide}</div><div class="narrow">{narrow}</div>"#))
+}
+
+/// All runs of a study have the same settings; watched times differ.
+fn summary(results: &[RunResult]) -> String {
+    match results {
+        [_, _, ..] if results.iter().all(RunResult::is_watched) => {
+            let of = |result: &RunResult| {
+                format!("{}: {}", escaped(&result.design), summary_of_run(result))
+            };
+            results.iter().map(of).collect::<Vec<_>>().join("<br>")
+        }
+        _ => results.first().map(summary_of_run).unwrap_or_default(),
+    }
+}
+
+fn findings(notes: &[Notes]) -> String {
+    if notes.is_empty() {
+        return String::new();
+    }
+    let list = |notes: &Notes| {
+        let items = notes.lines.iter().map(|line| format!("<li>{}</li>", escaped(line)));
+        let items: String = items.collect();
+        let items = if items.is_empty() { "<li>Nothing was hot.</li>".to_owned() } else { items };
+        format!("<h3>{}</h3><ul>{items}</ul>", escaped(&notes.title))
+    };
+    format!(
+        "<section aria-labelledby=\"hot-title\">\n<h2 id=\"hot-title\">What was hot</h2>\n{}\n\
+         </section>",
+        notes.iter().map(list).collect::<String>()
+    )
 }
 
 fn summary_of_run(result: &RunResult) -> String {
