@@ -20,12 +20,25 @@ pub trait Clock: Send + Sync + Debug {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "this is the clock that the others ask")]
+    #[inline]
     fn now_millis(&self) -> i64 {
-        match std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
-            Ok(since) => i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
-            Err(_) => 0,
-        }
+        system_millis()
+    }
+}
+
+/// Every write asks for the time. The standard library takes a third longer to convert it.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn system_millis() -> i64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+    time.tv_sec.saturating_mul(1_000).saturating_add(time.tv_nsec / 1_000_000).max(0)
+}
+
+#[cfg(not(all(target_os = "linux", not(miri))))]
+#[expect(clippy::disallowed_methods, reason = "this is the clock that the others ask")]
+fn system_millis() -> i64 {
+    match std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
+        Err(_) => 0,
     }
 }
 

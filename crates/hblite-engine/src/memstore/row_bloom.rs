@@ -53,32 +53,26 @@ impl RowBloom {
     /// First it only reads the words of several rows: the processor waits for all of them at once.
     /// Setting a bit is an atomic operation, which waits for everything before it.
     pub(super) fn insert_all<'a>(&self, mut rows: impl Iterator<Item = &'a [u8]>) -> usize {
-        let Some(first) = rows.next() else { return 0 };
-        let mut grown = self.insert(first);
-        let mut places: [Option<(&AtomicU64, u64)>; ROWS_AT_ONCE] = [None; ROWS_AT_ONCE];
-        loop {
+        let mut grown = rows.next().map_or(0, |row| self.insert(row));
+        while let Some(next) = rows.next() {
             let (words, more) = self.newest_words();
             grown += more;
-            let (mut count, mut added) = (0, 0);
-            for (place, row) in places.iter_mut().zip(&mut rows) {
+            let mut places: [Option<(&AtomicU64, u64)>; ROWS_AT_ONCE] = [None; ROWS_AT_ONCE];
+            for (place, row) in places.iter_mut().zip(std::iter::once(next).chain(&mut rows)) {
                 let (word, mask) = locate(words, row);
-                let missing = mask & !word.load(Ordering::Relaxed);
-                *place = Some((word, missing));
-                count += 1;
+                *place = Some((word, mask & !word.load(Ordering::Relaxed)));
             }
-            for (word, missing) in places[..count].iter().flatten() {
-                if *missing != 0 {
-                    word.fetch_or(*missing, Ordering::Relaxed);
-                    added += 1;
-                }
+            let missing = places.iter().flatten().filter(|(_, missing)| *missing != 0);
+            let mut added = 0;
+            for (word, missing) in missing {
+                word.fetch_or(*missing, Ordering::Relaxed);
+                added += 1;
             }
             if added > 0 {
                 self.row_count.fetch_add(added, Ordering::Relaxed);
             }
-            if count < ROWS_AT_ONCE {
-                return grown;
-            }
         }
+        grown
     }
 
     /// Reads what an insert of `row` reads, so that the processor has it.

@@ -202,7 +202,8 @@ impl Region {
         durability: Option<Durability>,
     ) -> Result<RowsWrite<'_>> {
         let mutations = mutations.iter().map(AsRef::as_ref);
-        let surveys: Surveys = mutations.clone().map(Survey::of).collect();
+        let mut surveys = Surveys::new();
+        mutations.clone().for_each(|mutation| surveys.push(Survey::of(mutation)));
         let rows = surveys.iter().map(|survey| survey.row);
         let _rows = match surveys.iter().any(|survey| survey.reads) {
             false => LockedRows::Shared { _guard: self.row_locks.shared(rows, self.waits()) },

@@ -24,16 +24,12 @@ use crate::signal::Signal;
 #[repr(C, align(128))]
 pub(crate) struct Mvcc {
     read_point: AtomicU64,
-    writes: Mutex<Writes>,
+    last_id: AtomicU64,
+    /// Ids whose writes are complete, while one before them is not. The read point changes under
+    /// this lock.
+    complete: Mutex<BinaryHeap<Reverse<u64>>>,
     /// Notified when the read point has advanced.
     advanced: Signal,
-}
-
-#[derive(Debug)]
-struct Writes {
-    last_id: u64,
-    /// Ids whose writes are complete, while one before them is not.
-    complete: BinaryHeap<Reverse<u64>>,
 }
 
 impl Mvcc {
@@ -41,7 +37,8 @@ impl Mvcc {
     pub(crate) fn new(last_id: u64) -> Self {
         Self {
             read_point: AtomicU64::new(last_id),
-            writes: Mutex::new(Writes { last_id, complete: BinaryHeap::new() }),
+            last_id: AtomicU64::new(last_id),
+            complete: Mutex::default(),
             advanced: Signal::default(),
         }
     }
@@ -55,9 +52,7 @@ impl Mvcc {
     /// Begins a write and returns its id, which must be passed to [`Mvcc::complete_and_wait`], even
     /// if the write fails.
     pub(crate) fn begin(&self) -> u64 {
-        let mut writes = self.writes.lock();
-        writes.last_id += 1;
-        let id = writes.last_id;
+        let id = self.last_id.fetch_add(1, Ordering::AcqRel) + 1;
         assert!(self.read_point() < id, "a read point covers only assigned ids");
         id
     }
@@ -75,22 +70,22 @@ impl Mvcc {
 
     /// Ends a write.
     pub(crate) fn complete(&self, id: u64) {
-        let mut writes = self.writes.lock();
+        let mut complete = self.complete.lock();
         let before = self.read_point();
-        assert!(before < id && id <= writes.last_id, "a write that completes has begun");
+        assert!(before < id && id <= self.last_id(), "a write that completes has begun");
         let is_first = id == before + 1;
         if is_first {
             let mut visible = id;
-            while writes.complete.peek() == Some(&Reverse(visible + 1)) {
-                writes.complete.pop();
+            while complete.peek() == Some(&Reverse(visible + 1)) {
+                complete.pop();
                 visible += 1;
             }
             self.read_point.store(visible, Ordering::Release);
         } else {
-            writes.complete.push(Reverse(id));
+            complete.push(Reverse(id));
         }
-        self.check(&writes);
-        drop(writes);
+        self.check(&complete);
+        drop(complete);
         if is_first {
             self.advanced.notify();
         }
@@ -98,25 +93,28 @@ impl Mvcc {
 
     /// Whether no write is in progress.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.writes.lock().last_id == self.read_point()
+        self.last_id() == self.read_point()
     }
 
-    fn check(&self, writes: &Writes) {
+    fn last_id(&self) -> u64 {
+        self.last_id.load(Ordering::Acquire)
+    }
+
+    fn check(&self, complete: &BinaryHeap<Reverse<u64>>) {
         if ARE_CHECKED {
-            let mut ids: Vec<u64> = writes.complete.iter().map(|Reverse(id)| *id).collect();
+            let mut ids: Vec<u64> = complete.iter().map(|Reverse(id)| *id).collect();
             ids.sort_unstable();
             assert!(ids.is_sorted_by(|left, right| left < right), "a write completes once");
-            let in_progress = self.read_point() + 1..=writes.last_id;
+            let in_progress = self.read_point() + 1..=self.last_id();
             assert!(ids.iter().all(|id| in_progress.contains(id) && id != in_progress.start()));
         }
     }
 
     /// Advances to `id`, the highest id of the writes replayed from the log.
     pub(crate) fn advance_to(&self, id: u64) {
-        let mut writes = self.writes.lock();
-        assert_eq!(writes.last_id, self.read_point(), "recovery runs before any write");
-        if id > writes.last_id {
-            writes.last_id = id;
+        assert!(self.is_quiet(), "recovery runs before any write");
+        if id > self.last_id() {
+            self.last_id.store(id, Ordering::Release);
             self.read_point.store(id, Ordering::Release);
         }
     }
@@ -140,7 +138,7 @@ mod tests {
                 mvcc.read_point()
             })
         };
-        while mvcc.writes.lock().complete.is_empty() && mvcc.read_point() < second {
+        while mvcc.complete.lock().is_empty() && mvcc.read_point() < second {
             std::thread::yield_now();
         }
         assert!(mvcc.read_point() < second, "the first write is not complete");

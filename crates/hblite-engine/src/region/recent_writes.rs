@@ -9,10 +9,11 @@
 //! A trace is one number, zero if there is none:
 //!
 //! ```text
-//! timestamp (ms): 42 bits | part of the hash: 17 | subject: 2 | set: 1 | written: 2
+//! timestamp (ms) | part of the row's hash | of the column's | subject | set | written
+//!        42 bits |                      7 |              10 |       2 |   1 |       2
 //! ```
 //!
-//! Rows with the same hash share their traces. Writes to them may then get later timestamps than
+//! What has the same hashes shares its traces. Writes to it may then get later timestamps than
 //! necessary, never earlier ones.
 //!
 //! Threads: any.
@@ -26,8 +27,10 @@ const TRACES: usize = 6;
 
 const WRITE_BITS: u32 = 2;
 const SUBJECT_BITS: u32 = 2 + 1;
-const HASH_BITS: u32 = 17;
-const TIMESTAMP_SHIFT: u32 = WRITE_BITS + SUBJECT_BITS + HASH_BITS;
+const COLUMN_BITS: u32 = 10;
+const ROW_BITS: u32 = 7;
+const ROW_SHIFT: u32 = WRITE_BITS + SUBJECT_BITS + COLUMN_BITS;
+const TIMESTAMP_SHIFT: u32 = ROW_SHIFT + ROW_BITS;
 /// The first timestamp, in the year 2109, that a trace cannot hold.
 const TIMESTAMP_END: i64 = 1 << (u64::BITS - TIMESTAMP_SHIFT);
 
@@ -57,37 +60,30 @@ impl Subject {
     /// One column, as [`hblite_model::cell::key::column`] returns it.
     #[inline]
     pub(super) fn column(row: u64, column: &[u8]) -> Self {
-        Self::new(0, row.wrapping_add(row_hash(column)).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        Self::new(0, row, row_hash(column))
     }
 
     /// All columns, because a write had too many for traces of their own.
     #[inline]
     pub(super) fn any_column(row: u64) -> Self {
-        Self::new(1, row)
+        Self::new(1, row, row << ROW_BITS)
     }
 
     /// Delete markers of families.
     #[inline]
     pub(super) fn families(row: u64) -> Self {
-        Self::new(2, row)
-    }
-
-    /// The latest cell of the row, if it is ahead of the clock.
-    #[inline]
-    pub(super) fn ahead(row: u64) -> Self {
-        Self::new(3, row)
+        Self::new(2, row, row << ROW_BITS)
     }
 
     #[inline]
-    fn new(subject: u64, hash: u64) -> Self {
-        let hash = hash >> (u64::BITS - HASH_BITS);
-        Self(hash << (SUBJECT_BITS + WRITE_BITS) | (subject << 1 | 1) << WRITE_BITS)
+    fn new(subject: u64, row: u64, column: u64) -> Self {
+        let column = column >> (u64::BITS - COLUMN_BITS);
+        Self(row_part(row) | (column << SUBJECT_BITS | subject << 1 | 1) << WRITE_BITS)
     }
 
-    /// Whether it is that of a trace.
     #[inline]
-    fn has(self, trace: u64) -> bool {
-        (trace ^ self.0) & ((1 << TIMESTAMP_SHIFT) - 1) >> WRITE_BITS << WRITE_BITS == 0
+    fn of(trace: u64) -> Self {
+        Self(trace & ((1 << TIMESTAMP_SHIFT) - (1 << WRITE_BITS)))
     }
 
     fn encode(self, trace: Trace) -> u64 {
@@ -95,6 +91,13 @@ impl Subject {
     }
 }
 
+/// What the traces of a row have in common.
+#[inline]
+fn row_part(row: u64) -> u64 {
+    row >> (u64::BITS - ROW_BITS) << ROW_SHIFT
+}
+
+#[inline]
 fn timestamp_of(trace: u64) -> i64 {
     (trace >> TIMESTAMP_SHIFT) as i64
 }
@@ -124,23 +127,25 @@ impl Default for RecentWrites {
 }
 
 impl RecentWrites {
-    /// The latest trace of one of the subjects, if it is not older than `since`.
+    /// The latest trace of the row with this hash that is not older than `since` and concerns the
+    /// caller.
     #[inline]
-    pub(super) fn latest(&self, since: i64, subjects: &[Subject]) -> Option<Trace> {
+    pub(super) fn latest(
+        &self,
+        since: i64,
+        row: u64,
+        concerns: impl Fn(Subject) -> bool,
+    ) -> Option<Trace> {
+        const ROW_MASK: u64 = (1 << TIMESTAMP_SHIFT) - (1 << ROW_SHIFT);
         let mut latest = None;
         for trace in &self.traces {
             let trace = trace.load(Ordering::Acquire);
-            if timestamp_of(trace) >= since && subjects.iter().any(|subject| subject.has(trace)) {
+            let is_of_row = (trace ^ row_part(row)) & ROW_MASK == 0 && trace != 0;
+            if is_of_row && timestamp_of(trace) >= since && concerns(Subject::of(trace)) {
                 latest = latest.max(Some(decode(trace)));
             }
         }
         latest
-    }
-
-    /// Whether there is a trace that is not older than `since`.
-    #[inline]
-    pub(super) fn has_any(&self, since: i64) -> bool {
-        self.traces.iter().any(|trace| timestamp_of(trace.load(Ordering::Acquire)) >= since)
     }
 
     /// Up to this timestamp, there may have been writes whose traces are lost.
@@ -162,7 +167,7 @@ impl RecentWrites {
             let mut mine = None;
             for place in &self.traces {
                 let present = place.load(Ordering::Acquire);
-                if subject.has(present) {
+                if Subject::of(present) == subject {
                     mine = Some((present, place));
                     break;
                 }
@@ -207,7 +212,7 @@ mod tests {
         let writes = RecentWrites::default();
         let row = row_hash(b"row");
         let (column, families) = (Subject::column(row, b"\x01fq"), Subject::families(row));
-        let latest = |since| writes.latest(since, &[column]);
+        let latest = |since| writes.latest(since, row, |subject| subject == column);
         assert_eq!(latest(0), None);
         writes.leave(column, value(7), 7);
         assert_eq!((latest(7), latest(8)), (Some(value(7)), None));
@@ -216,22 +221,38 @@ mod tests {
         writes.leave(column, value(6), 6);
         writes.leave(families, value(9), 7);
         assert_eq!(latest(7), Some(marker));
-        assert_eq!(writes.latest(0, &[column, families]), Some(value(9)));
+        assert_eq!(writes.latest(9, row, |_| true), Some(value(9)));
+        assert_eq!(writes.latest(10, row, |_| true), None);
+        assert_eq!(writes.latest(0, !row, |_| true), None);
         assert_eq!(writes.lost_until(), i64::MIN);
         writes.forget();
         assert_eq!(latest(0), None);
     }
 
     #[test]
+    fn of_two_subjects_with_one_timestamp_the_marker_counts() {
+        let row = row_hash(b"row");
+        let marker = Trace { timestamp: 7, written: Written::Marker };
+        for column in [b"\x01fa", b"\x01fb", b"\x01fc", b"\x01fd"] {
+            let writes = RecentWrites::default();
+            writes.leave(Subject::families(row), marker, 7);
+            writes.leave(Subject::column(row, column), value(7), 7);
+            assert_eq!(writes.latest(7, row, |_| true), Some(marker));
+        }
+    }
+
+    #[test]
     fn what_is_lost_is_known_to_be_lost() {
         let writes = RecentWrites::default();
-        let subject = |number: u64| Subject::column(row_hash(&number.to_be_bytes()), b"\x01fq");
+        let row = |number: u64| row_hash(&number.to_be_bytes());
+        let subject = |number| Subject::column(row(number), b"\x01fq");
         for number in 0..100 {
             let timestamp = 1_000 + number as i64 % 7;
             writes.leave(subject(number), value(timestamp), 1_000);
             for earlier in 0..=number {
                 let timestamp = 1_000 + earlier as i64 % 7;
-                let found = writes.latest(1_000, &[subject(earlier)]);
+                let is_it = |found| found == subject(earlier);
+                let found = writes.latest(1_000, row(earlier), is_it);
                 let is_known = found.is_some_and(|trace| trace.timestamp >= timestamp);
                 assert!(is_known || writes.lost_until() >= timestamp, "{earlier} of {number}");
             }
@@ -248,12 +269,12 @@ mod tests {
     fn times_that_no_trace_can_hold_count_as_lost() {
         for timestamp in [-5, i64::MIN + 1, TIMESTAMP_END, i64::MAX - 1] {
             let writes = RecentWrites::default();
-            writes.leave(Subject::ahead(1), value(timestamp), timestamp);
+            writes.leave(Subject::families(1), value(timestamp), timestamp);
             assert_eq!(writes.lost_until(), timestamp);
         }
         let writes = RecentWrites::default();
-        writes.leave(Subject::ahead(1), value(TIMESTAMP_END - 1), 0);
-        let found = writes.latest(0, &[Subject::ahead(1)]);
+        writes.leave(Subject::families(1), value(TIMESTAMP_END - 1), 0);
+        let found = writes.latest(0, 1, |subject| subject == Subject::families(1));
         assert_eq!(found, Some(value(TIMESTAMP_END - 1)));
     }
 }

@@ -213,21 +213,7 @@ impl Region {
         time: WriteTime,
     ) -> Result<Option<Trace>> {
         let writes = self.row_locks.recent_writes(row);
-        let latest = writes.has_any(time.now).then(|| {
-            let mut subjects: SmallVec<[Subject; COLUMNS_MAX + 2]> = SmallVec::new();
-            if mutation.kind() == MutationKind::Delete && names_families(mutation) {
-                subjects.push(Subject::ahead(row));
-            } else {
-                let columns = open_cells(mutation).map(|cell| key::column(cell.key()));
-                subjects.extend(columns.map(|column| Subject::column(row, column)));
-                subjects.push(Subject::any_column(row));
-                if mutation.kind() != MutationKind::Delete {
-                    subjects.push(Subject::families(row));
-                }
-            }
-            writes.latest(time.now, &subjects)
-        });
-        let latest = latest.flatten();
+        let latest = writes.latest(time.now, row, |subject| concerns(mutation, row, subject));
         let lost_until = writes.lost_until().max(self.given_before_open(time));
         // Traces are of a few columns, and may be those of another row. The same clock must always
         // give the same timestamps, and one that stands still keeps all traces.
@@ -333,28 +319,32 @@ impl Region {
             }
             latest = latest.max(timestamp);
             self.given.include(timestamp);
-            let subject = match (written, is_family_marker(cell)) {
-                (Written::Marker, true) => Subject::families(row),
-                _ if is_wide => continue,
-                _ => Subject::column(row, key::column(cell)),
-            };
-            writes.leave(subject, Trace { timestamp, written }, time.now);
+            if written == Written::Marker && is_family_marker(cell) {
+                writes.leave(Subject::families(row), Trace { timestamp, written }, time.now);
+            } else if !is_wide {
+                let column = Subject::column(row, key::column(cell));
+                writes.leave(column, Trace { timestamp, written }, time.now);
+            }
             if mutation.is_whole_row_delete() {
                 break;
             }
         }
-        if latest == i64::MIN {
-            return latest;
-        }
-        let trace = Trace { timestamp: latest, written };
-        if is_wide {
+        if is_wide && latest != i64::MIN {
+            let trace = Trace { timestamp: latest, written };
             writes.leave(Subject::any_column(row), trace, time.now);
-        }
-        if latest > time.now {
-            writes.leave(Subject::ahead(row), trace, time.now);
         }
         latest
     }
+}
+
+/// Whether a mutation must take account of what was written to the subject.
+fn concerns(mutation: &Mutation, row: u64, subject: Subject) -> bool {
+    let is_delete = mutation.kind() == MutationKind::Delete;
+    let is_column = |cell: CellRef<'_>| Subject::column(row, key::column(cell.key())) == subject;
+    subject == Subject::any_column(row)
+        || !is_delete && subject == Subject::families(row)
+        || open_cells(mutation).any(is_column)
+        || is_delete && names_families(mutation)
 }
 
 /// The timestamp of a put after `latest`, which is not before `time`.
@@ -405,8 +395,9 @@ fn names_families(mutation: &Mutation) -> bool {
 }
 
 fn is_family_marker(key: &[u8]) -> bool {
-    let codes = [CellType::DeleteFamily.code(), CellType::DeleteFamilyVersion.code()];
-    codes.contains(&key::type_code(key))
+    const FAMILY: u8 = CellType::DeleteFamily.code();
+    const FAMILY_VERSION: u8 = CellType::DeleteFamilyVersion.code();
+    matches!(key::type_code(key), FAMILY | FAMILY_VERSION)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{OnceLock, Weak};
 
 use hblite_env::FileLock;
-use hblite_env::time::{Duration, Instant};
+use hblite_env::time::{CoarseInstant, Duration};
 
 /// How long unsynced writes may still be acknowledged after the directory is gone.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -22,7 +22,7 @@ const PERIOD: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct Watch {
     lock: OnceLock<Lock>,
-    began: Instant,
+    began: CoarseInstant,
     /// In nanoseconds after `began`.
     looked_at: AtomicU64,
 }
@@ -36,7 +36,7 @@ struct Lock {
 
 impl Watch {
     pub(super) fn new() -> Self {
-        Self { lock: OnceLock::new(), began: Instant::now(), looked_at: AtomicU64::new(0) }
+        Self { lock: OnceLock::new(), began: CoarseInstant::now(), looked_at: AtomicU64::new(0) }
     }
 
     /// Watches the lock of the store, a file at `path`. Later calls have no effect.

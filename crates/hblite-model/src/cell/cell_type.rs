@@ -28,7 +28,7 @@ impl CellType {
     pub const MAXIMUM: u8 = 255;
 
     /// The byte in the key.
-    pub fn code(self) -> u8 {
+    pub const fn code(self) -> u8 {
         self as u8
     }
 
