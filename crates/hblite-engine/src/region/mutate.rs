@@ -328,7 +328,10 @@ impl Region {
         let load = self.counters();
         load.cells_written(edit.len() as u64);
         load.bytes_written(size_bytes as u64);
-        self.write_pace.charge(size_bytes, self.excess_files());
+        let excess_files = self.excess_files();
+        if excess_files > 0 {
+            self.write_pace.charge(size_bytes, excess_files);
+        }
         self.request_flush_if_large();
         Ok(())
     }

@@ -40,17 +40,11 @@ impl Default for WritePace {
 }
 
 impl WritePace {
-    /// Records that `bytes` were written to a store with `excess_files` files too many.
-    #[inline]
-    pub(super) fn charge(&self, bytes: usize, excess_files: usize) {
-        if excess_files > 0 {
-            self.postpone(bytes as u64, excess_files);
-        }
-    }
-
+    /// Records that `bytes` were written to a store with `excess_files` files too many, at least
+    /// one.
     #[cold]
-    fn postpone(&self, bytes: u64, excess_files: usize) {
-        let (now, cost) = (self.now(), nanos(cost(bytes, excess_files)));
+    pub(super) fn charge(&self, bytes: usize, excess_files: usize) {
+        let (now, cost) = (self.now(), nanos(cost(bytes as u64, excess_files)));
         let latest = now + nanos(DEBT_MAX);
         let postponed = |at: u64| Some(at.max(now).saturating_add(cost).min(latest));
         let _ = self.next_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, postponed);
@@ -104,8 +98,6 @@ mod tests {
             pace.wait();
             began.elapsed()
         };
-        pace.charge(1 << 30, 0);
-        assert_eq!(pace.next_at.load(Ordering::Relaxed), 0, "nothing is too much");
         pace.charge(1 << 20, 1);
         assert!(waited() >= Duration::from_millis(20));
         pace.charge(1 << 30, 5);
