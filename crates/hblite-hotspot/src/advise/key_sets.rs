@@ -311,7 +311,41 @@ fn two_paths_cost_what_the_keys_say() {
     // Both are shown with the front, and can be made.
     let text = advice.to_string();
     assert!(text.contains(&format!("{}: writes ", paths.name())), "{text}");
-    assert!(text.contains("\ncreate 't_index', 'd', SPLITS => ['"), "{text}");
+    let last: Vec<&str> = text.lines().rev().take(6).collect();
+    let is_create =
+        |line: &str, table: &str| line.starts_with(&format!("create '{table}', 'd', S"));
+    assert!(is_create(last[0], "t_index") && is_create(last[1], "t"), "{text}");
+    assert_eq!(last[3], "Or the table and its index:", "{text}");
+    assert!(is_create(last[5], "t"), "{text}");
+    // Each splits its table as the candidate was counted.
+    assert_eq!(last[1], super::create_command("t", &paths.table.splits));
+    assert_eq!(last[0], super::create_command("t_index", &paths.index.splits));
+}
+
+/// However many designs there are, few are paired: the best, and the cheapest for each query.
+#[test]
+fn the_number_of_pairs_is_bounded() {
+    let advice = two_path_advice("customer = ?\norder = ?", 0.3);
+    let of = |number: u64| {
+        let mut score = advice.scores()[number as usize % advice.scores().len()].clone();
+        score.queries[0].rows = (mixed(number) % 100_000) as f64;
+        score.queries[1].rows = (mixed(number + 1_000) % 100_000) as f64;
+        score
+    };
+    let scores: Vec<_> = (0..500).map(of).collect();
+    let paired = super::paths::paired(scores.iter().collect(), 2);
+    assert_eq!(paired.len(), super::paths::PAIRED_MAX);
+    let has = |wanted: &super::Score| paired.iter().any(|score| std::ptr::eq(*score, wanted));
+    assert!(scores[..32].iter().all(has));
+    for query in [0, 1] {
+        let mut by_cost: Vec<_> = scores.iter().collect();
+        by_cost.sort_by(|one, other| {
+            one.queries[query].cost().total_cmp(&other.queries[query].cost())
+        });
+        assert!(by_cost[..8].iter().all(|score| has(score)), "query {query}");
+    }
+    // With fewer designs than these, all are.
+    assert_eq!(super::paths::paired(scores[..40].iter().collect(), 2).len(), 40);
 }
 
 /// One key is enough if writes are all that matters, or if the second query is rare.

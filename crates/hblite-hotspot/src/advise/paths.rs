@@ -19,6 +19,9 @@ const NOT_SERVED: f64 = 10.0;
 const BETTER: f64 = 1.25;
 /// A get of a batch takes as long as reading this many rows of a scan.
 const ROWS_PER_GET: f64 = 10.0;
+/// Designs of which each pair is tried: the best ones, and the cheapest for each query.
+pub(super) const PAIRED_MAX: usize = 64;
+const PAIRED_BEST: usize = 32;
 /// Bytes of a cell besides row, value and timestamp: lengths, family, type and column.
 const CELL_BYTES: f64 = 24.0;
 
@@ -67,6 +70,29 @@ impl Path {
     }
 }
 
+/// The designs of which pairs are tried, of designs in the order of their scores: at most
+/// [`PAIRED_MAX`]. Beyond the best, the queries take turns, each with its cheapest design.
+pub(super) fn paired(scores: Vec<&Score>, queries: usize) -> Vec<&Score> {
+    let mut is_taken = vec![false; scores.len()];
+    is_taken.iter_mut().take(PAIRED_BEST).for_each(|taken| *taken = true);
+    let mut taken = scores.len().min(PAIRED_BEST);
+    let by_cost = |query: usize| {
+        let mut places: Vec<usize> = (0..scores.len()).collect();
+        let cost = |place: &usize| scores[*place].queries[query].cost();
+        places.sort_by(|one, other| cost(one).total_cmp(&cost(other)));
+        places
+    };
+    let orders: Vec<Vec<usize>> = (0..queries).map(by_cost).collect();
+    let turns = (0..scores.len()).flat_map(|turn| orders.iter().map(move |order| order[turn]));
+    for place in turns {
+        if taken == PAIRED_MAX {
+            break;
+        }
+        taken += usize::from(!std::mem::replace(&mut is_taken[place], true));
+    }
+    scores.into_iter().zip(is_taken).filter_map(|(score, taken)| taken.then_some(score)).collect()
+}
+
 /// The best pair of the scored designs, if no single one serves the queries.
 pub(super) fn find(scores: &[Score], wanted: &Wanted, options: &AdviceOptions) -> Option<TwoPaths> {
     let single = scores.first()?;
@@ -82,9 +108,10 @@ pub(super) fn find(scores: &[Score], wanted: &Wanted, options: &AdviceOptions) -
     let weights: f64 = wanted.queries.iter().map(|query| query.weight).sum();
     let is_short =
         |score: &&Score| options.key_bytes_max.is_none_or(|max| score.key_bytes <= max as f64);
+    let paired = paired(scores.iter().filter(is_short).collect(), best.len());
     let mut found: Option<TwoPaths> = None;
-    for table in scores.iter().filter(is_short) {
-        for index in scores.iter().filter(is_short) {
+    for &table in &paired {
+        for &index in &paired {
             let queries: Vec<Path> =
                 (0..best.len()).map(|query| Path::of(table, index, query)).collect();
             let scans = queries.iter().map(|path| path.scans.scans).fold(0.0, f64::max);
@@ -122,9 +149,10 @@ pub(super) fn find(scores: &[Score], wanted: &Wanted, options: &AdviceOptions) -
 }
 
 impl TwoPaths {
-    /// The HBase shell command that creates the index table.
-    pub fn create_command(&self, table: &str) -> String {
-        create_command(&format!("{table}_index"), &self.index.splits)
+    /// The HBase shell commands that create the table and its index table.
+    pub fn create_commands(&self, table: &str) -> [String; 2] {
+        let index = format!("{table}_index");
+        [create_command(table, &self.table.splits), create_command(&index, &self.index.splits)]
     }
 
     /// Both keys.
@@ -170,13 +198,6 @@ impl TwoPaths {
                 Cost(&path.scans)
             )?;
         }
-        writeln!(
-            f,
-            "  score:  {}, the single key {}\n\n{}\n{}",
-            short(self.total),
-            short(single.total),
-            create_command(&options.table, &self.table.splits),
-            self.create_command(&options.table)
-        )
+        writeln!(f, "  score:  {}, the single key {}", short(self.total), short(single.total),)
     }
 }

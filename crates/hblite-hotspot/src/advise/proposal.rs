@@ -194,7 +194,12 @@ impl fmt::Display for Advice {
             writeln!(f, "  {place}. {}: writes {writes}, reads {reads}", paths.name())?;
             paths.explain(f, &self.wanted, (best, &self.options))?;
         }
-        writeln!(f, "\nThe table, in HBase's shell:\n\n{}", self.create_command())
+        writeln!(f, "\nThe table, in HBase's shell:\n\n{}", self.create_command())?;
+        if let Some(paths) = &self.paths {
+            let [table, index] = paths.create_commands(&self.options.table);
+            writeln!(f, "\nOr the table and its index:\n\n{table}\n{index}")?;
+        }
+        Ok(())
     }
 }
 

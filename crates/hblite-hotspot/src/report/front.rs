@@ -56,7 +56,8 @@ fn points(advice: &Advice) -> Vec<Point> {
         }
     };
     let paths = advice.paths().map(|paths| Point {
-        name: paths.name(),
+        // Its end may be cut.
+        name: format!("two paths: {}", paths.name()),
         is_named: true,
         cost: paths.reads,
         heat: paths.max_over_mean,
@@ -113,7 +114,7 @@ mod tests {
         let advice = advise(&sample, &wanted, &AdviceOptions::default()).expect("advice");
         let paths = advice.paths().unwrap_or_else(|| panic!("{advice}"));
         let svg = front_svg(&advice);
-        let point = format!("<title>{}", paths.name());
+        let point = format!("<title>two paths: {}", paths.name());
         assert_eq!(svg.matches(&point).count(), 1, "{svg}");
     }
 }
