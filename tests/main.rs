@@ -19,6 +19,7 @@ mod hbase_directory;
 mod hbase_root;
 mod hbase_snapshots;
 mod kept_history;
+mod large_data;
 mod last_write_wins;
 mod linearizability;
 mod many_regions;

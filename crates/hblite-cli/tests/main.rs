@@ -16,6 +16,7 @@ mod hot_rows;
 mod hotspot;
 mod import_export;
 mod interrupt;
+mod large_data;
 mod last_write_wins;
 mod load_hfiles;
 mod not_a_store;

@@ -275,28 +275,49 @@ fn ranges(
     starts.into_iter().zip(ends).map(range).collect()
 }
 
-/// Keys that divide sorted keys into about this many buckets of equal weight: the first of each
-/// after the first. A key that fills a bucket alone gets its own.
+/// Keys that divide sorted keys into at most this many buckets: the first of each after the first.
+/// A key that would fill a bucket alone gets its own; the keys between two of these are divided
+/// evenly.
 fn bucket_starts(sorted: &[&[u8]], buckets: usize) -> Vec<Vec<u8>> {
     if buckets < 2 || sorted.is_empty() {
         return Vec::new();
     }
-    let weight = sorted.len() as f64 / buckets as f64;
-    let mut starts: Vec<Vec<u8>> = Vec::new();
-    let mut filled = 0.0;
-    for same in sorted.chunk_by(|one, other| one == other) {
-        let is_heavy = same.len() as f64 > weight && same.len() > 1;
-        if filled >= weight || (is_heavy && (filled > 0.0 || starts.is_empty())) {
-            starts.push(same[0].to_vec());
-            filled = 0.0;
+    let mut weight = sorted.len() as f64 / buckets as f64;
+    loop {
+        let starts = starts_of(sorted, weight);
+        if starts.len() < buckets {
+            return starts;
         }
-        filled += same.len() as f64;
-        if is_heavy {
-            starts.push([same[0], b"\0"].concat());
-            filled = 0.0;
+        weight *= 1.1;
+    }
+}
+
+/// The same for buckets of about this many keys.
+fn starts_of(sorted: &[&[u8]], weight: f64) -> Vec<Vec<u8>> {
+    let same: Vec<&[&[u8]]> = sorted.chunk_by(|one, other| one == other).collect();
+    let is_heavy = |same: &[&[u8]]| same.len() as f64 > weight && same.len() > 1;
+    let mut starts: Vec<Vec<u8>> = Vec::new();
+    for alike in same.chunk_by(|one, other| !is_heavy(one) && !is_heavy(other)) {
+        if let [heavy] = alike
+            && is_heavy(heavy)
+        {
+            // After another heavy one, this one may begin where that one's bucket ended.
+            starts.push(heavy[0].to_vec());
+            starts.push([heavy[0], b"\0"].concat());
+            continue;
+        }
+        let count: usize = alike.iter().map(|same| same.len()).sum();
+        let parts = (count as f64 / weight).round().max(1.0);
+        let (mut passed, mut next) = (0, 1.0);
+        for same in alike {
+            if passed as f64 >= next * count as f64 / parts {
+                starts.push(same[0].to_vec());
+                next += 1.0;
+            }
+            passed += same.len();
         }
     }
-    starts.truncate(buckets - 1);
+    starts.dedup();
     starts
 }
 
@@ -407,6 +428,34 @@ mod tests {
         assert_eq!(bounds, [(&b""[..], &b"m"[..]), (b"m", b"")]);
     }
 
+    /// Keys next to a hot row are divided evenly: none of their ranges is darker for what was left
+    /// over.
+    #[test]
+    fn ranges_next_to_a_hot_row_are_even() {
+        let names: Vec<String> = (0..1_000).map(|key| format!("k{key:04}")).collect();
+        for (hot, buckets) in [(150, 7), (400, 9), (900, 12), (999, 30), (10, 16)] {
+            let mut keys: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
+            let hot_row = keys[hot];
+            keys.extend(vec![hot_row; 700]);
+            keys.sort_unstable();
+            let starts = bucket_starts(&keys, buckets);
+            assert!(starts.len() < buckets && starts.windows(2).all(|pair| pair[0] < pair[1]));
+            let bounds: Vec<&[u8]> = starts.iter().map(Vec::as_slice).collect();
+            let of = |start: &[u8], end: &[u8]| {
+                keys.iter().filter(|key| **key >= start && ends_after(end, key)).count()
+            };
+            let firsts = [&b""[..]].into_iter().chain(bounds.iter().copied());
+            let ends = bounds.iter().copied().chain([&b""[..]]);
+            let counts: Vec<usize> = firsts.zip(ends).map(|(start, end)| of(start, end)).collect();
+            assert_eq!(counts.iter().sum::<usize>(), 1_700);
+            assert_eq!(counts.iter().filter(|count| **count >= 700).count(), 1, "{counts:?}");
+            let others: Vec<usize> = counts.into_iter().filter(|count| *count < 700).collect();
+            // Ten keys, or fewer, may be all that there is before or after the row.
+            let (most, least) = (others.iter().max(), others.iter().filter(|c| **c > 10).min());
+            assert!(most.unwrap() < &(2 * least.unwrap()), "{hot} {buckets}: {others:?}");
+        }
+    }
+
     #[test]
     fn a_region_is_divided_where_its_load_is() {
         let (low, high) = (region("", "m"), region("m", ""));
@@ -464,6 +513,7 @@ mod tests {
             let sampled = |row| hblite::SampledRow { region: 0, is_write: true, row };
             let none = hblite::HeavyRows::default();
             let rows = hblite::RowCounts {
+                large: Vec::new(),
                 until: window,
                 regions: vec![hblite::RegionRows {
                     waits: Default::default(),

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use crate::window::{KEYS_MAX, KeyInWindow, Load};
 use hblite::{Connection, ROW_MAX, RegionInfo, RowCounts};
+use hblite_hotspot::findings::SPREAD;
 use hblite_hotspot::watch::{Watched, counts_of, written_rows};
 
 /// Places that are picked in a window.
@@ -28,8 +29,6 @@ const WRITES_OF_KEY: usize = 4;
 const PAUSE_FACTOR: u32 = 20;
 /// A fetch of a scan that finds no row counts as one read: up to the first and the last.
 const FETCHES_WITHOUT_ROWS: u64 = 2;
-/// The fractional part of the golden ratio: its multiples are spread evenly.
-const GOLDEN: f64 = 0.618_033_988_749_895;
 
 /// When the next sample may be taken.
 #[derive(Debug, Default)]
@@ -77,7 +76,7 @@ impl Pick {
 pub(crate) fn picks(loads: &[(Arc<RegionInfo>, Load)], round: u32) -> Vec<Pick> {
     let total: u64 = loads.iter().map(|(_, load)| load.writes).sum();
     let count = usize::try_from(total).unwrap_or(usize::MAX).min(PICKS_MAX);
-    let offset = (f64::from(round) * GOLDEN).fract();
+    let offset = (f64::from(round) * SPREAD).fract();
     let mut places = (0..count).map(|pick| (pick as f64 + offset) * total as f64 / count as f64);
     let mut place = places.next();
     let mut picked: Vec<Pick> = Vec::new();
@@ -151,7 +150,7 @@ fn selected<T>(items: &[T], count: usize) -> impl Iterator<Item = &T> {
     let parts = count.min(items.len());
     let length = items.len() as f64 / parts.max(1) as f64;
     (0..parts).filter_map(move |part| {
-        let within = if parts == items.len() { 0.0 } else { (part as f64 * GOLDEN).fract() };
+        let within = if parts == items.len() { 0.0 } else { (part as f64 * SPREAD).fract() };
         items.get(((part as f64 + within) * length) as usize)
     })
 }

@@ -10,6 +10,7 @@ mod adopt;
 mod closing;
 mod look;
 mod read_only;
+mod rows;
 mod scrub;
 mod server;
 mod tables;
@@ -24,8 +25,7 @@ use hblite_env::sync::Mutex;
 use hblite_env::{Env, FileLock};
 use hblite_hfile::BlockCache;
 use hblite_model::{
-    CompactRequest, FlushRequest, META_ENCODED_NAME, RequestTarget, Result, RowCounts, StoreStatus,
-    Switch,
+    CompactRequest, FlushRequest, META_ENCODED_NAME, RequestTarget, Result, StoreStatus, Switch,
 };
 
 use self::look::Found;
@@ -368,14 +368,6 @@ impl Engine {
     /// The id of the store, which HBase calls the cluster id: a UUID that never changes.
     pub fn store_id(&self) -> StoreId {
         self.context.layout.store_id()
-    }
-
-    /// Which rows were requested since an earlier call, whose `until` is `after`; with
-    /// [`u64::MAX`], nothing yet. Rows are counted from the first call on.
-    pub fn row_counts(&self, after: u64) -> RowCounts {
-        let regions = self.catalog.all_regions();
-        let regions = regions.iter().map(|region| (region.info(), region.row_counts()));
-        self.context.row_counting.after(after, regions)
     }
 
     /// Regions, requests, memory and files.

@@ -52,6 +52,10 @@ pub const DELETE_FAMILY_COUNT: &[u8] = b"DELETE_FAMILY_COUNT";
 /// Number of delete markers of all kinds: u64. Only in store files that hblite wrote, and absent if
 /// there are none.
 pub const DELETE_MARKERS: &[u8] = b"HBLITE_DELETE_MARKERS";
+/// The largest row: its size in bytes as u64, and the row. Only in store files that hblite wrote,
+/// and absent if no row has a mebibyte. Blocks in which the row begins or ends among others do not
+/// count.
+pub const LARGEST_ROW: &[u8] = b"HBLITE_LARGEST_ROW";
 /// The latest timestamp that the store had given to a cell of the region: i64, milliseconds. Only
 /// in store files that hblite wrote, and absent if its clock was later.
 pub const GIVEN_UNTIL: &[u8] = b"HBLITE_GIVEN_UNTIL";

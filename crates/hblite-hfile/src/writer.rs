@@ -276,6 +276,7 @@ impl HFileWriter {
             let message = format!("cells of {cells_size} bytes cannot be one block");
             return Err(Error::illegal_argument(message));
         }
+        self.statistics.end_block(key::row(&self.first_key), key::row(&self.last_key));
         let payload = self.encoder.finish();
         let payload_size = payload.len() as u64;
         let block = self.blocks.write(block_type, payload)?;

@@ -82,6 +82,9 @@ pub(super) fn file_info_value(name: &[u8], value: &[u8]) -> String {
         [a, b, c, d] => Some(i64::from(i32::from_be_bytes([a, b, c, d]))),
         _ => bytes.try_into().ok().map(i64::from_be_bytes),
     };
+    if let (file_info::LARGEST_ROW, Some((bytes, row))) = (name, value.split_first_chunk()) {
+        return format!("{} bytes, {}", u64::from_be_bytes(*bytes), to_string_binary(row));
+    }
     let known = match value {
         [byte] if BOOLS.contains(&name) => Some((*byte != 0).to_string()),
         _ if NUMBERS.contains(&name) => number(value).map(|number| number.to_string()),

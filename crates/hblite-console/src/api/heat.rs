@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hblite::bytes::{from_string_binary, to_string_binary};
 use hblite::{RegionInfo, TableName};
 use hblite_hotspot::advise::{AdviceOptions, Expected, advise};
-use hblite_hotspot::findings::Finding;
+use hblite_hotspot::findings::{Finding, large, thinned};
 use serde_json::{Value, json};
 
 use super::{Answer, Failure, Query};
@@ -40,7 +40,9 @@ pub(super) fn heat(state: &State, query: &Query) -> Answer {
     let rows_max = rows_max.min(CELLS_MAX / columns.max(1));
     let frame = Frame { metric, from: key("from"), to: key("to"), rows_max, times_ms };
     let map = heat_map(&history, &regions, &frame);
-    let found = findings(&history, &regions);
+    let mut found: Vec<Value> = findings(&history, &regions).iter().map(finding_json).collect();
+    let rows = history.windows().rev().find_map(|window| window.rows.as_ref());
+    found.extend(rows.iter().flat_map(|rows| large(rows, table)).map(|large| json!(large)));
     let callers = super::callers::callers(&history, super::overview::RATE_SPAN_MS, Some(table));
     let recorded_ms = history.windows().next().map(|window| window.start_ms);
     drop(history);
@@ -56,7 +58,7 @@ pub(super) fn heat(state: &State, query: &Query) -> Answer {
         "windows": map.windows,
         "sampled_requests": map.sampled,
         "counts": map.counts.iter().map(|column| rounded(column)).collect::<Value>(),
-        "findings": found.iter().map(finding_json).collect::<Value>(),
+        "findings": found,
         "callers": callers,
     }))
 }
@@ -165,6 +167,7 @@ fn sampled(state: &State, table: &str) -> Vec<Vec<u8>> {
     };
     let (written, read) = (of_kind(true), of_kind(false));
     let keys = if written.len() * 4 >= read.len() { written } else { read };
-    let step = keys.len().div_ceil(ADVISED_KEYS_MAX).max(1);
-    keys.into_iter().step_by(step).collect()
+    let alike = vec![1.0; keys.len()];
+    let kept = thinned(&alike, ADVISED_KEYS_MAX).take(ADVISED_KEYS_MAX);
+    kept.map(|at| keys[at].clone()).collect()
 }

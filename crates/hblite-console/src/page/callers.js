@@ -10,13 +10,13 @@ const bounded = ({ share, low, high }) =>
 export const callers = (answer, redraw) => el("div", {},
   dataTable("callers", [
     { title: "Client", text: (row) => row.client },
-    { title: "User", text: (row) => row.user ?? "" },
-    { title: "Over", text: (row) => row.protocol },
     { title: "Operation", text: (row) => row.operation },
-    { title: "Table", text: (row) => row.table },
+    { title: "Share", num: true, text: bounded, sort: (row) => row.share },
     { title: "Requests/s", num: true, text: (row) => number(row.requests / answer.seconds),
       sort: (row) => row.requests },
-    { title: "Share", num: true, text: bounded, sort: (row) => row.share },
+    { title: "Table", text: (row) => row.table },
+    { title: "User", text: (row) => row.user ?? "" },
+    { title: "Over", text: (row) => row.protocol },
   ], answer.callers, "No client sent requests in the last 30 seconds.", redraw),
   answer.unlisted > 0 && el("p", { class: "note" },
     `${number(answer.unlisted)} more requests are of callers that are not known.`));

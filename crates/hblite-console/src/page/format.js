@@ -17,6 +17,7 @@ export function bytes(value) {
 export function duration(ms) {
   const parts = [["d", 86400e3], ["h", 3600e3], ["min", 60e3], ["s", 1e3]];
   const index = parts.findIndex(([, size]) => ms >= size);
+  if (ms > 0 && ms < 0.1) return Math.ceil(ms * 1000) + " µs";
   if (index < 0) return ms < 10 ? ms.toFixed(1) + " ms" : Math.round(ms) + " ms";
   const [unit, size] = parts[index];
   const rest = parts[index + 1];

@@ -11,6 +11,7 @@ mod bulk_load;
 mod compact;
 pub(crate) mod dead_rows;
 mod flush;
+mod large;
 mod load;
 mod memory;
 mod mutate;

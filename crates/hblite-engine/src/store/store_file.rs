@@ -205,6 +205,19 @@ impl StoreFile {
         self.half.is_some()
     }
 
+    /// The key of the largest cell, and the cell's size.
+    pub(crate) fn largest_cell(&self) -> Option<(&[u8], u64)> {
+        let size = self.reader.file_info(file_info::LENGTH_OF_BIGGEST_CELL)?;
+        let cell = self.reader.file_info(file_info::KEY_OF_BIGGEST_CELL)?;
+        Some((cell, u64::from_be_bytes(size.try_into().ok()?)))
+    }
+
+    /// The largest row with its size, if it is noted.
+    pub(crate) fn largest_row(&self) -> Option<(&[u8], u64)> {
+        let (size, row) = self.reader.file_info(file_info::LARGEST_ROW)?.split_first_chunk()?;
+        Some((row, u64::from_be_bytes(*size)))
+    }
+
     /// The number of delete markers. HBase's files only say how many are of a whole family.
     pub(crate) fn delete_markers(&self) -> u64 {
         let value = self.reader.file_info(file_info::DELETE_MARKERS);

@@ -6,7 +6,7 @@ use hblite::{CallerCounts, RowCounts, RowWaits, WaitedRow};
 use serde::Serialize;
 
 use super::observed::{Method, Observed, Seen};
-use super::{Finding, HotCallers, chance, findings, prefix, waits};
+use super::{Finding, HotCallers, Large, chance, findings, large, prefix, waits};
 use crate::condition::NamedFigures;
 use crate::result::Metric;
 
@@ -59,6 +59,7 @@ pub struct HotTable {
     rows: KnownRows,
     hottest: Hottest,
     findings: Vec<HotFinding>,
+    large: Vec<Large>,
     callers: Option<HotCallers>,
 }
 
@@ -203,6 +204,7 @@ impl HotTable {
                 waits: HotWaits::of(waits::of(observed)),
             },
             findings: findings(observed).into_iter().map(HotFinding::of).collect(),
+            large: observed.rows.map(|rows| large::large(rows, table)).unwrap_or_default(),
             callers: observed.rows.and_then(|rows| HotCallers::of(&rows.callers, Some(table))),
         }
     }

@@ -6,6 +6,7 @@
 //! - `observed` joins both, and decides which windows are the latest
 //! - `hot` is a document for programs, with the findings
 //! - `waits` names rows for whose locks writes wait
+//! - `large` names large cells and rows
 //! - `callers` says who sends the requests
 //! - `rows`, `prefix` and `front` each find one kind; `motion` follows regions whose rows are not
 //!   known
@@ -13,6 +14,7 @@
 mod callers;
 mod front;
 mod hot;
+mod large;
 mod motion;
 mod observed;
 mod prefix;
@@ -23,8 +25,9 @@ mod waits;
 
 pub use callers::HotCallers;
 pub use hot::{HOT_SECONDS, HotReport, HotTable};
+pub use large::{Large, large};
 pub use motion::{Hottest, Motion};
-pub use observed::{Method, Observed, RegionSeen, latest, thinned};
+pub use observed::{Method, Observed, RegionSeen, SPREAD, latest, thinned};
 
 use hblite::bytes::to_string_binary;
 

@@ -8,6 +8,9 @@ use super::motion::Motion;
 use super::{SAMPLE_MIN, quoted};
 use crate::result::Metric;
 
+/// The fractional part of the root of 2, whose multiples are spread evenly. So are those of the
+/// golden ratio, but many programs hash with them: what is chosen must not depend on that.
+pub const SPREAD: f64 = 0.414_213_562_373_095;
 /// The seconds of load that are the latest.
 const LATEST_SECONDS: f64 = 5.0;
 /// Part of these seconds that is enough: windows are not exactly as long as they should be.
@@ -186,8 +189,7 @@ pub fn thinned(weights: &[f64], max: usize) -> impl Iterator<Item = usize> {
     let sum: f64 = weights.iter().sum();
     let factor = (max as f64 / sum).min(1.0 / heaviest);
     let is_kept = move |(at, weight): (usize, &f64)| {
-        // Multiples of the golden ratio are spread evenly.
-        let place = (at as f64 * 0.618_033_988_749_895).fract();
+        let place = (at as f64 * SPREAD).fract();
         (place < weight * factor).then_some(at)
     };
     weights.iter().enumerate().filter_map(is_kept)

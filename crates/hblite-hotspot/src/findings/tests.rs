@@ -216,3 +216,19 @@ fn thinned_items_are_chosen_by_their_weights() {
     assert_eq!(thinned(&[1.0; 10], 100).count(), 10);
     assert_eq!(thinned(&[], 100).count(), 0);
 }
+
+/// Keys by the multiplicative hash that many programs have, which is by the golden ratio: what is
+/// left of them is spread as they are.
+#[test]
+fn what_is_thinned_keeps_the_shares_of_hashed_keys() {
+    let key = |number: usize| (number as u32).wrapping_mul(2_654_435_761);
+    for (count, max) in [(1_600, 200), (10_000, 700), (400, 50)] {
+        let mut eighths = [0_usize; 8];
+        for at in thinned(&vec![1.0; count], max) {
+            eighths[(key(at) >> 29) as usize] += 1;
+        }
+        let even = max / 8;
+        let is_even = |found: &usize| (even / 2..=2 * even).contains(found);
+        assert!(eighths.iter().all(is_even), "{count}: {eighths:?}");
+    }
+}

@@ -13,6 +13,7 @@ use hblite::{
 };
 
 use crate::advise::{AdviceOptions, Expected, NoAdvice, advise};
+use crate::findings::thinned;
 
 /// About how many writes are read.
 const CELLS_MAX: usize = 100_000;
@@ -107,7 +108,9 @@ pub fn counts_of(
     heavy.keep_the_heaviest();
     // The rows that were dropped are known: their counts are not an error.
     heavy.error = error;
-    let step = writes.div_ceil(SAMPLE_MAX).max(1);
+    // Every n-th write would follow a pattern of the writes.
+    let alike = vec![1.0; order.len()];
+    let kept = thinned(&alike, SAMPLE_MAX).take(SAMPLE_MAX);
     let sampled = |(_, index): &(i64, usize)| SampledRow {
         region: 0,
         is_write: true,
@@ -115,6 +118,7 @@ pub fn counts_of(
     };
     RowCounts {
         callers: CallerCounts::default(),
+        large: Vec::new(),
         until: 0,
         regions: vec![RegionRows {
             waits: Default::default(),
@@ -123,7 +127,7 @@ pub fn counts_of(
             reads: HeavyRows::default(),
             writes: heavy,
         }],
-        sample: order.iter().step_by(step).map(sampled).collect(),
+        sample: kept.map(|at| sampled(&order[at])).collect(),
     }
 }
 
@@ -290,5 +294,24 @@ mod tests {
         // In a region that is split there already, only another key can help.
         let lines = changes(&rows, &here, &Expected::default(), |_| false);
         assert!(lines[0].contains("(now row:str: 1."), "{lines:?}");
+    }
+
+    /// Hosts that write in turn are in the sample in equal parts, whatever is left out.
+    #[test]
+    fn the_sample_follows_no_turns() {
+        for hosts in [2, 3, 4, 5, 8] {
+            let row = |host: i64| {
+                let times = (0..12_000).filter(|time| time % hosts == host).collect();
+                (format!("host{host}").into_bytes(), times)
+            };
+            let found: Vec<_> = (0..hosts).map(row).collect();
+            let counts = counts_of("t".parse().unwrap(), "r", &found, 12_000);
+            let even = counts.sample.len() as i64 / hosts;
+            assert!(counts.sample.len() > SAMPLE_MAX / 2);
+            for (row, _) in &found {
+                let own = counts.sample.iter().filter(|one| one.row == *row).count() as i64;
+                assert!((even * 9 / 10..=even * 11 / 10 + 1).contains(&own), "{own} of {even}");
+            }
+        }
     }
 }

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 
 use hblite::bytes::{from_string_binary, to_string_binary};
 use hblite::{
-    Caller, CallerCounts, HeavyRows, Operation, Protocol, RegionRows, RowCounts, RowWaits,
-    SampledRow, WaitedRow,
+    Caller, CallerCounts, HeavyRows, LargeItem, Operation, Protocol, RegionRows, RowCounts,
+    RowWaits, SampledRow, WaitedRow,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -20,6 +20,19 @@ struct Document {
     /// Older recordings have none.
     #[serde(default)]
     callers: CallersDocument,
+    #[serde(default)]
+    large: Vec<LargeDocument>,
+}
+
+/// A cell, or without family and qualifier a row.
+#[derive(Serialize, Deserialize)]
+struct LargeDocument {
+    table: String,
+    region: String,
+    row: String,
+    family: Option<String>,
+    qualifier: Option<String>,
+    bytes: u64,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -99,7 +112,31 @@ fn counts(document: Document) -> Result<RowCounts, String> {
         regions: document.regions.into_iter().map(region).collect::<Result<_, String>>()?,
         sample: document.sample.into_iter().map(sampled).collect(),
         callers: callers(document.callers)?,
+        large: document.large.iter().map(large).collect::<Result<_, String>>()?,
     })
+}
+
+fn large(document: &LargeDocument) -> Result<LargeItem, String> {
+    let column = document.family.as_deref().zip(document.qualifier.as_deref());
+    Ok(LargeItem {
+        table: document.table.parse().map_err(|error: hblite::Error| error.to_string())?,
+        region: document.region.clone(),
+        row: from_string_binary(&document.row),
+        column: column.map(|(f, q)| (from_string_binary(f), from_string_binary(q))),
+        bytes: document.bytes,
+    })
+}
+
+fn large_document(item: &LargeItem) -> LargeDocument {
+    let column = item.column.as_ref();
+    LargeDocument {
+        table: item.table.to_string(),
+        region: item.region.clone(),
+        row: to_string_binary(&item.row),
+        family: column.map(|(family, _)| to_string_binary(family)),
+        qualifier: column.map(|(_, qualifier)| to_string_binary(qualifier)),
+        bytes: item.bytes,
+    }
 }
 
 fn waits(document: WaitsDocument) -> RowWaits {
@@ -167,6 +204,7 @@ fn document(counts: &RowCounts) -> Document {
         regions: counts.regions.iter().map(region).collect(),
         sample: counts.sample.iter().map(sampled).collect(),
         callers: callers_document(&counts.callers),
+        large: counts.large.iter().map(large_document).collect(),
     }
 }
 

@@ -9,7 +9,7 @@ use super::{Reading, RegionReading, Watched, counters, grown};
 use crate::condition::{counted, short};
 use crate::figures::Figures;
 use crate::findings::{
-    HotCallers, Hottest, Method, Motion, Observed, RegionSeen, findings, latest,
+    HotCallers, Hottest, Method, Motion, Observed, RegionSeen, findings, large, latest,
 };
 use crate::result::{Counts, Metric, RunResult};
 
@@ -52,6 +52,8 @@ pub fn verdict(readings: &[Reading], result: &RunResult, written: Option<&RowCou
     }
     let callers = observed.rows.and_then(|rows| HotCallers::of(&rows.callers, Some(table)));
     lines.extend(callers.and_then(|callers| callers.text()));
+    let large = observed.rows.map(|rows| large(rows, table)).unwrap_or_default();
+    lines.extend(large.iter().map(|large| format!("{} {}", large.text, large.help)));
     let regions = &observed.regions;
     let hot = if is_uneven { hottest(regions, table, latest.times_ms) } else { None };
     let written = observed.written_in_proportion(ADVISED_MAX);

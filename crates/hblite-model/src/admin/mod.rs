@@ -10,6 +10,7 @@ mod backup;
 mod bulk_load;
 mod callers;
 mod choice;
+mod large;
 mod master_work;
 mod operation;
 mod peer;
@@ -29,6 +30,7 @@ pub use backup::BackupReport;
 pub use bulk_load::{BulkLoadOptions, BulkLoadReport, FileTransfer};
 pub use callers::{CALLERS_MAX, Caller, CallerCounts, Operation, Protocol, USER_MAX};
 pub use choice::{FailSafeSnapshot, MergeKind, SplitPoints, SystemTables};
+pub use large::{LARGE_CELL_BYTES, LARGE_ROW_BYTES, LargeItem};
 pub use master_work::{LockedResource, ProcedureStatus, ResourceLock};
 pub use operation::{
     CacheEviction, ClusterServers, CompactionState, MasterReport, MasterWork, RegionInTransition,
@@ -46,7 +48,7 @@ pub use quota::{
 pub use region_locator::RegionLocator;
 pub use request::{CompactRequest, CompactionKind, FlushRequest, RequestTarget};
 pub use row_counts::{
-    HEAVY_ROWS_MAX, HeavyRows, ROW_MAX, RegionRows, RowCounts, RowWaits, SampledRow,
+    HEAVY_ROWS_MAX, HeavyRows, LARGE_MAX, ROW_MAX, RegionRows, RowCounts, RowWaits, SampledRow,
     WAITED_ROWS_MAX, WaitedRow,
 };
 pub use server_log::{LoggedCall, ServerLog, ServerLogRequest};

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::CallerCounts;
+use super::{CallerCounts, LargeItem};
 use crate::TableName;
 
 /// The counts since an earlier call.
@@ -19,6 +19,8 @@ pub struct RowCounts {
     pub sample: Vec<SampledRow>,
     /// Who sent the requests of clients, if a server counts them.
     pub callers: CallerCounts,
+    /// What is large now, the largest first: at most [`LARGE_MAX`].
+    pub large: Vec<LargeItem>,
 }
 
 /// The rows of a region.
@@ -93,6 +95,8 @@ pub struct SampledRow {
 pub const ROW_MAX: usize = 128;
 /// Rows of a list.
 pub const HEAVY_ROWS_MAX: usize = 64;
+/// Large cells and rows in a list.
+pub const LARGE_MAX: usize = 64;
 /// Rows of a list of waits.
 pub const WAITED_ROWS_MAX: usize = 16;
 
@@ -154,6 +158,7 @@ impl RowCounts {
     pub fn add(&mut self, later: &Self) {
         self.until = later.until;
         self.callers.add(&later.callers);
+        self.large.clone_from(&later.large);
         let mut places: HashMap<String, u32> = (0..)
             .zip(&self.regions)
             .map(|(place, region)| (region.region.clone(), place))
@@ -236,6 +241,7 @@ mod tests {
             }],
             sample: vec![SampledRow { region: 0, is_write: true, row: row.into() }],
             callers: CallerCounts::default(),
+            large: Vec::new(),
         };
         let mut sum = of("one", "a");
         sum.add(&of("two", "b"));

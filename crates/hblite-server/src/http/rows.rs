@@ -1,7 +1,9 @@
 //! `/rows`: which rows are requested, and by whom.
 
 use hblite_model::bytes::to_string_binary;
-use hblite_model::{Caller, CallerCounts, HeavyRows, RegionRows, RowWaits, SampledRow, WaitedRow};
+use hblite_model::{
+    Caller, CallerCounts, HeavyRows, LargeItem, RegionRows, RowWaits, SampledRow, WaitedRow,
+};
 use serde_json::{Value, json};
 
 use super::Admin;
@@ -22,7 +24,21 @@ pub(super) fn rows(admin: &Admin, query: Option<&str>) -> Answer {
         "regions": counts.regions.iter().map(region_json).collect::<Value>(),
         "sample": counts.sample.iter().map(sampled_json).collect::<Value>(),
         "callers": callers_json(&counts.callers),
+        "large": counts.large.iter().map(large_json).collect::<Value>(),
     }))
+}
+
+/// A cell or a row.
+pub(super) fn large_json(item: &LargeItem) -> Value {
+    let column = item.column.as_ref();
+    json!({
+        "table": item.table.to_string(),
+        "region": item.region,
+        "row": to_string_binary(&item.row),
+        "family": column.map(|(family, _)| to_string_binary(family)),
+        "qualifier": column.map(|(_, qualifier)| to_string_binary(qualifier)),
+        "bytes": item.bytes,
+    })
 }
 
 fn callers_json(counts: &CallerCounts) -> Value {

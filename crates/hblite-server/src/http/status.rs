@@ -4,7 +4,7 @@ use hblite_engine::RegionHandle;
 use hblite_model::bytes::to_string_binary;
 use serde_json::{Value, json};
 
-use super::{Admin, control};
+use super::{Admin, control, rows};
 use crate::cluster::{Cluster, Role};
 
 pub(super) fn status(admin: &Admin) -> Value {
@@ -25,6 +25,7 @@ pub(super) fn status(admin: &Admin) -> Value {
         "servers": servers(cluster),
         "regions": regions.iter().map(|region| region_json(cluster, region)).collect::<Value>(),
         "damaged_files": damaged_files(cluster),
+        "large": cluster.engine.large().iter().map(rows::large_json).collect::<Value>(),
         "faults": faults.iter().map(control::fault_json).collect::<Value>(),
     })
 }

@@ -2,8 +2,8 @@
 //! connected to an Apache HBase.
 
 use hblite_model::{
-    Caller, CallerCounts, Error, HeavyRows, Operation, Protocol, RegionRows, Result, RowCounts,
-    RowWaits, SampledRow, WaitedRow,
+    Caller, CallerCounts, Error, HeavyRows, LargeItem, Operation, Protocol, RegionRows, Result,
+    RowCounts, RowWaits, SampledRow, WaitedRow,
 };
 
 use crate::pb;
@@ -32,6 +32,7 @@ pub fn row_counts_message(counts: RowCounts) -> pb::RowCountsResponse {
         region: counts.regions.into_iter().map(region).collect(),
         sample: counts.sample.into_iter().map(sampled).collect(),
         callers: Some(callers_message(counts.callers)),
+        large: counts.large.into_iter().map(large_message).collect(),
     }
 }
 
@@ -65,6 +66,30 @@ pub fn row_counts(message: pb::RowCountsResponse) -> Result<RowCounts> {
         regions: message.region.into_iter().map(region).collect::<Result<_>>()?,
         sample: message.sample.into_iter().map(sampled).collect(),
         callers: message.callers.map(callers).transpose()?.unwrap_or_default(),
+        large: message.large.into_iter().map(large).collect::<Result<_>>()?,
+    })
+}
+
+fn large_message(item: LargeItem) -> pb::LargeMessage {
+    let (family, qualifier) = item.column.unzip();
+    pb::LargeMessage {
+        table: item.table.to_string(),
+        region: item.region,
+        row: item.row.into(),
+        family: family.map(Into::into),
+        qualifier: qualifier.map(Into::into),
+        bytes: item.bytes,
+    }
+}
+
+fn large(message: pb::LargeMessage) -> Result<LargeItem> {
+    let column = message.family.zip(message.qualifier);
+    Ok(LargeItem {
+        table: message.table.parse()?,
+        region: message.region,
+        row: message.row.into(),
+        column: column.map(|(family, qualifier)| (family.into(), qualifier.into())),
+        bytes: message.bytes,
     })
 }
 
@@ -168,7 +193,15 @@ mod tests {
         };
         let callers = vec![(caller, 3), (Caller::default(), 2)];
         let callers = CallerCounts { requests: 6, error: 1, callers };
-        let counts = RowCounts { until: 7, regions: vec![region], sample, callers };
+        let item = |column| LargeItem {
+            table: "ns:t".parse().unwrap(),
+            region: "0123".to_owned(),
+            row: b"a\0".to_vec(),
+            column,
+            bytes: 1 << 40,
+        };
+        let large = vec![item(None), item(Some((b"f".to_vec(), Vec::new())))];
+        let counts = RowCounts { until: 7, regions: vec![region], sample, callers, large };
         let message = row_counts_message(counts.clone());
         assert_eq!(row_counts(message.clone()).unwrap(), counts);
         let mut unknown = message.clone();
