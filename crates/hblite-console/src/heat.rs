@@ -2,9 +2,9 @@
 //!
 //! The rows of the map are the table's regions. Where there is space, a region is divided into
 //! buckets at sampled keys; busier regions get more buckets. A region's count in a window is exact.
-//! It is distributed over the region's buckets like the sample of all windows, and like that of the
-//! window where the difference is more than chance. A region that has been split since covers
-//! several rows.
+//! It is distributed over the region's buckets like the sample of all windows, and like that of a
+//! part of them, down to the window, where the difference is more than chance. A region that has
+//! been split since covers several rows.
 
 use std::collections::HashMap;
 use std::ops::Range as StdRange;
@@ -13,12 +13,14 @@ use std::sync::Arc;
 use hblite::{RegionInfo, TableName};
 
 use crate::history::History;
-use crate::shares::supported;
-use crate::window::{KeyInWindow, Load};
+use crate::shares::{DEVIANCE_MIN, deviance, supported};
+use crate::window::{KeyInWindow, Load, Window};
 
 /// A region is divided only at keys with this many sampled ones between them, so that the standard
 /// error of a row is a quarter.
 const ROW_KEYS_MIN: usize = 16;
+/// Places where a time may be divided.
+const DIVISIONS: usize = 16;
 
 /// What is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,28 +109,68 @@ pub(crate) fn heat_map(history: &History, regions: &[Arc<RegionInfo>], frame: &F
     let of_table = keys_of(history, table);
     let samples: Vec<&KeyInWindow> = of_table.filter(|key| is_wanted(key, frame)).collect();
     let ranges = ranges(regions, &samples, is_whole(history, table), frame);
-    let mut overall = Overall::new(&ranges, history, table);
-    let mut windows = Vec::with_capacity(history.windows().len());
-    let mut counts = Vec::with_capacity(windows.capacity());
-    let mut sampled = Vec::with_capacity(windows.capacity());
-    for window in history.between(frame.times_ms.0, frame.times_ms.1) {
+    let overall = Overall::new(&ranges, history, table);
+    let all: Vec<&Window> = history.windows().collect();
+    let mut counts = vec![vec![0.0; ranges.len()]; all.len()];
+    for (region, seen) in seen(&all, table, &overall) {
+        let (expected, metric) = (overall.of(region), frame.metric);
+        spread(&mut counts, &seen, &expected, metric);
+    }
+    let is_shown =
+        |window: &Window| window.end_ms > frame.times_ms.0 && window.start_ms < frame.times_ms.1;
+    let (mut windows, mut shown, mut sampled) = (Vec::new(), Vec::new(), Vec::new());
+    for (window, column) in all.iter().zip(counts).filter(|(window, _)| is_shown(window)) {
         windows.push((window.start_ms, window.end_ms));
-        let mut column = vec![0.0; ranges.len()];
-        let mut by_region: HashMap<&str, Vec<&KeyInWindow>> = HashMap::new();
-        for key in window.keys.iter().filter(|key| key.region.table() == table) {
-            by_region.entry(key.region.encoded_name()).or_default().push(key);
-        }
-        for (region, load) in window.loads.iter().filter(|(region, _)| region.table() == table) {
-            let keys = by_region.get(region.encoded_name()).map_or(&[][..], Vec::as_slice);
-            let expected = overall.of(region);
-            spread(&mut column, &ranges, &frame.metric.parts(load), keys, expected);
-        }
-        counts.push(column);
+        shown.push(column);
         let of_table = window.keys.iter().filter(|key| key.region.table() == table);
         sampled.push(of_table.filter(|key| is_kind(key, frame)).count());
     }
     drop(overall);
-    HeatMap { ranges, windows, counts, sampled }
+    HeatMap { ranges, windows, counts: shown, sampled }
+}
+
+/// A window in which a region had requests: its place, its begin and end, the load, and the sampled
+/// keys of reads and of writes in each range that the region covers, and outside of these.
+struct Seen {
+    place: usize,
+    times_ms: (i64, i64),
+    load: Load,
+    found: [Vec<u64>; 2],
+}
+
+/// The windows of each region.
+fn seen<'w>(
+    windows: &[&'w Window],
+    table: &TableName,
+    overall: &Overall<'_>,
+) -> Vec<(&'w RegionInfo, Vec<Seen>)> {
+    let mut places: HashMap<&str, (usize, StdRange<usize>)> = HashMap::new();
+    let mut regions: Vec<(&RegionInfo, Vec<Seen>)> = Vec::new();
+    for (place, window) in windows.iter().enumerate() {
+        for (region, load) in window.loads.iter().filter(|(region, _)| region.table() == table) {
+            let (at, covered) = places.entry(region.encoded_name()).or_insert_with(|| {
+                regions.push((region, Vec::new()));
+                (regions.len() - 1, overall.covered(region))
+            });
+            // A region that is one range has nothing to divide.
+            let is_one = covered.len() == 1 && overall.holds(covered.start, region);
+            let none = if is_one { Vec::new() } else { vec![0; covered.len() + 1] };
+            let (times_ms, found) = ((window.start_ms, window.end_ms), [none.clone(), none]);
+            regions[*at].1.push(Seen { place, times_ms, load: *load, found });
+        }
+        for key in window.keys.iter().filter(|key| key.region.table() == table) {
+            let Some((at, covered)) = places.get(key.region.encoded_name()) else { continue };
+            let Some(seen) = regions[*at].1.last_mut().filter(|seen| seen.place == place) else {
+                continue;
+            };
+            let range = range_of(&overall.ranges[covered.clone()], &key.row);
+            let found = &mut seen.found[usize::from(key.is_write)];
+            if let Some(count) = found.get_mut(range.unwrap_or(covered.len())) {
+                *count += 1;
+            }
+        }
+    }
+    regions
 }
 
 /// The sampled keys of a table.
@@ -145,7 +187,6 @@ struct Overall<'k> {
     ranges: &'k [Range],
     /// All keys in order, read and written, including those outside the visible part.
     sorted: [Vec<&'k [u8]>; 2],
-    of_regions: HashMap<&'k str, Expected>,
 }
 
 /// What is expected of a region: which ranges it covers, and their shares of its reads and writes.
@@ -162,22 +203,36 @@ impl<'k> Overall<'k> {
             sorted[usize::from(key.is_write)].push(&*key.row);
         }
         sorted.iter_mut().for_each(|keys| keys.sort_unstable());
-        Self { ranges, sorted, of_regions: HashMap::new() }
+        Self { ranges, sorted }
     }
 
-    fn of(&mut self, region: &'k RegionInfo) -> &Expected {
-        let (ranges, sorted) = (self.ranges, &self.sorted);
-        self.of_regions
-            .entry(region.encoded_name())
-            .or_insert_with(|| Expected::new(ranges, sorted, region))
+    fn of(&self, region: &RegionInfo) -> Expected {
+        Expected::new(self.ranges, &self.sorted, region, self.covered(region))
+    }
+
+    /// The ranges that a region covers.
+    fn covered(&self, region: &RegionInfo) -> StdRange<usize> {
+        let ranges = self.ranges;
+        let from = ranges.partition_point(|range| !ends_after(&range.end, region.start_key()));
+        let to = ranges.partition_point(|range| ends_after(region.end_key(), &range.start));
+        from..to.max(from)
+    }
+
+    /// Whether a region lies within a range.
+    fn holds(&self, range: usize, region: &RegionInfo) -> bool {
+        let (range, end) = (&self.ranges[range], region.end_key());
+        *range.start <= *region.start_key()
+            && (range.end.is_empty() || (!end.is_empty() && *end <= *range.end))
     }
 }
 
 impl Expected {
-    fn new(ranges: &[Range], sorted: &[Vec<&[u8]>; 2], region: &RegionInfo) -> Self {
-        let from = ranges.partition_point(|range| !ends_after(&range.end, region.start_key()));
-        let to = ranges.partition_point(|range| ends_after(region.end_key(), &range.start));
-        let covered = from..to.max(from);
+    fn new(
+        ranges: &[Range],
+        sorted: &[Vec<&[u8]>; 2],
+        region: &RegionInfo,
+        covered: StdRange<usize>,
+    ) -> Self {
         let shares = [0, 1].map(|kind| {
             let keys = &sorted[kind];
             let before = |key: &[u8]| keys.partition_point(|other| *other < key);
@@ -327,35 +382,85 @@ fn range_of(ranges: &[Range], key: &[u8]) -> Option<usize> {
     ends_after(&ranges[index].end, key).then_some(index)
 }
 
-/// Adds a region's counts of a window to the ranges that it covers.
-fn spread(
-    column: &mut [f64],
-    ranges: &[Range],
-    parts: &[u64; 2],
-    keys: &[&KeyInWindow],
-    expected: &Expected,
-) {
-    let covered = &ranges[expected.covered.clone()];
-    if covered.is_empty() {
+/// Adds a region's counts to the ranges that it covers, in all of its windows.
+fn spread(counts: &mut [Vec<f64>], seen: &[Seen], expected: &Expected, metric: Metric) {
+    if expected.covered.is_empty() {
         return;
     }
-    let mut found = [vec![0_u64; covered.len() + 1], vec![0; covered.len() + 1]];
-    for key in keys {
-        let place = range_of(covered, &key.row).unwrap_or(covered.len());
-        found[usize::from(key.is_write)][place] += 1;
-    }
-    for (kind, &count) in parts.iter().enumerate().filter(|(_, count)| **count > 0) {
-        let found = &found[kind];
-        let sampled: u64 = found.iter().sum();
-        let shares = if sampled >= count {
-            found.iter().map(|found| *found as f64 / sampled as f64).collect()
-        } else {
-            supported(found, &expected.shares[kind])
-        };
-        for (cell, share) in column[expected.covered.clone()].iter_mut().zip(shares) {
-            *cell += count as f64 * share;
+    for (kind, expected_shares) in expected.shares.iter().enumerate() {
+        if seen.iter().all(|seen| metric.parts(&seen.load)[kind] == 0) {
+            continue;
+        }
+        let mut shares = Vec::with_capacity(seen.len());
+        refine(seen, kind, expected_shares, &mut shares);
+        for (seen, shares) in seen.iter().zip(shares) {
+            let count = metric.parts(&seen.load)[kind] as f64;
+            let column = &mut counts[seen.place][expected.covered.clone()];
+            column.iter_mut().zip(shares).for_each(|(cell, share)| *cell += count * share);
         }
     }
+}
+
+/// The shares of the ranges in each window. Those of a time are those that are expected, unless its
+/// sample differs by more than chance; then the same for both parts of that time, of which each
+/// expects what was found of the whole: an earlier load is not drawn with the keys of a later one.
+fn refine(seen: &[Seen], kind: usize, expected: &[f64], shares: &mut Vec<Vec<f64>>) {
+    // A region that is one range, and visible as a whole.
+    if let [_, 0.0] = expected {
+        return shares.extend(seen.iter().map(|_| expected.to_vec()));
+    }
+    let mut found = vec![0; expected.len()];
+    for seen in seen {
+        found.iter_mut().zip(&seen.found[kind]).for_each(|(sum, count)| *sum += count);
+    }
+    if let [only] = seen {
+        let sampled: u64 = found.iter().sum();
+        let requests = if kind == 0 { only.load.reads } else { only.load.writes };
+        return shares.push(match sampled >= requests && sampled > 0 {
+            true => found.iter().map(|found| *found as f64 / sampled as f64).collect(),
+            false => supported(&found, expected),
+        });
+    }
+    let known = supported(&found, expected);
+    let (one, other) = seen.split_at(division(seen, kind, &found));
+    refine(one, kind, &known, shares);
+    refine(other, kind, &known, shares);
+}
+
+/// Where to divide a time: at the pause that is the closest to its middle; else, of some places,
+/// where the samples before and after differ the most, if that is more than chance; else in the
+/// middle.
+fn division(seen: &[Seen], kind: usize, found: &[u64]) -> usize {
+    let middle = seen.len() / 2;
+    let is_pause = |at: &usize| seen[at - 1].times_ms.1 != seen[*at].times_ms.0;
+    let pauses = (1..seen.len()).filter(is_pause);
+    if let Some(pause) = pauses.min_by_key(|at| at.abs_diff(middle)) {
+        return pause;
+    }
+    let total = found.iter().sum::<u64>().max(1) as f64;
+    let ranges = found.iter().filter(|count| **count > 0).count();
+    let mut before = vec![0_u64; found.len()];
+    let mut best = (DEVIANCE_MIN + 2.0 * ranges as f64, middle);
+    for at in 1..seen.len() {
+        before.iter_mut().zip(&seen[at - 1].found[kind]).for_each(|(sum, count)| *sum += count);
+        if !at.is_multiple_of(seen.len().div_ceil(DIVISIONS)) {
+            continue;
+        }
+        let part = before.iter().sum::<u64>() as f64 / total;
+        let differs: f64 = before
+            .iter()
+            .zip(found)
+            .map(|(before, found)| {
+                let (count, after) = (*before as f64, (found - before) as f64);
+                let expected = *found as f64 * part;
+                deviance(count, expected) + deviance(after, *found as f64 - expected)
+            })
+            .sum();
+        if differs > best.0 {
+            best = (differs, at);
+        }
+    }
+    best.1
 }
 
 #[cfg(test)]
@@ -371,9 +476,9 @@ mod tests {
     }
 
     /// The writes of each region in a window, and the keys that were sampled in it.
-    type Window<'a> = (&'a [(&'a Arc<RegionInfo>, u64)], &'a [&'a str]);
+    type Written<'a> = (&'a [(&'a Arc<RegionInfo>, u64)], &'a [&'a str]);
 
-    fn history(windows: &[Window<'_>]) -> History {
+    fn history(windows: &[Written<'_>]) -> History {
         let mut history = History::default();
         let mut totals: HashMap<String, u64> = HashMap::new();
         history.note(0, &[], None, None);
@@ -595,7 +700,43 @@ mod tests {
         }
         let row = map.ranges.iter().rposition(|range| *range.start <= b"777777"[..]).unwrap();
         let share = map.counts[30][row] / WRITES as f64;
-        assert!((0.06..0.11).contains(&share), "{share}");
+        // A twelfth, known by 200 keys: two standard errors are 0.039.
+        assert!((0.044..0.122).contains(&share), "{share}");
+    }
+
+    /// Few keys of each window, and another load before: the row that is hot later was not then.
+    #[test]
+    fn an_earlier_load_is_not_drawn_with_the_keys_of_a_later_one() {
+        let all = region("", "");
+        let mut state = 1_u64;
+        let mut row = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            format!("{:05}", (state >> 33) % 100_000)
+        };
+        for begin in [30, 11, 47] {
+            let keys: Vec<Vec<String>> = (0..60)
+                .map(|window| {
+                    let is_hot = |key: usize| window >= begin && key < 3;
+                    (0..6).map(|key| if is_hot(key) { "hot".to_owned() } else { row() }).collect()
+                })
+                .collect();
+            let keys: Vec<Vec<&str>> =
+                keys.iter().map(|keys| keys.iter().map(String::as_str).collect()).collect();
+            let loads = [(&all, 1_000)];
+            let windows: Vec<Written<'_>> =
+                keys.iter().map(|keys| (&loads[..], &keys[..])).collect();
+            let map = heat_map(&history(&windows), &[Arc::clone(&all)], &frame(16));
+            let hot = map.ranges.iter().position(|range| range.start == b"hot").unwrap();
+            let mean = |windows: StdRange<usize>| {
+                let counts = map.counts[windows.clone()].iter();
+                counts.map(|column| column[hot]).sum::<f64>() / windows.len() as f64 / 1_000.0
+            };
+            let (before, after) = (mean(0..begin), mean(begin..60));
+            assert!(before < 0.06 && after > 0.4 && after < 0.6, "{begin}: {before} {after}");
+            assert!(
+                map.counts.iter().all(|column| (column.iter().sum::<f64>() - 1e3).abs() < 1e-6)
+            );
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! window only where it differs by more than chance: in a range, or in one half of some neighbors.
 
 /// How unlikely a difference must be: the deviance of one that has four standard errors.
-const DEVIANCE_MIN: f64 = 16.0;
+pub(crate) const DEVIANCE_MIN: f64 = 16.0;
 
 /// The shares of ranges, in which `found` keys were and which are `expected` to have these shares.
 /// Both are of the whole region; so is the sum of the result, if that of `expected` is 1.
@@ -58,7 +58,7 @@ fn divide(ranges: &[Range], share: f64, shares: &mut [f64]) {
 }
 
 /// What a count contributes to the deviance from the expected one.
-fn deviance(count: f64, expected: f64) -> f64 {
+pub(crate) fn deviance(count: f64, expected: f64) -> f64 {
     if count == 0.0 { 0.0 } else { 2.0 * count * (count / expected).ln() }
 }
 

@@ -69,7 +69,8 @@ impl Asked {
     fn writes(&self) -> f64 {
         let heat = self.json("heat?table=t&metric=writes");
         let counts = heat["counts"].as_array().unwrap().iter().flat_map(|c| c.as_array().unwrap());
-        counts.map(|count| count.as_f64().unwrap()).sum()
+        // Each count is rounded to a thousandth.
+        counts.map(|count| count.as_f64().unwrap()).sum::<f64>().round()
     }
 
     fn close(self) {

@@ -18,7 +18,7 @@ const SCALES = {
 };
 const SAMPLED = {
   requests: "Within a region, ranges have their usual shares, and others where the sampled requests of "
-    + "a window differ by more than chance.",
+    + "a time differ by more than chance.",
   writes: "A cluster's keys are sampled from what was written: reads are divided evenly in a region.",
   none: "No keys are sampled here: rows of the map are whole regions.",
 };
