@@ -46,6 +46,19 @@ pub(crate) enum Expression {
 }
 
 impl Expression {
+    /// The name of the variable that the expression is, if it has nothing else.
+    pub(crate) fn variable(&self) -> Option<&str> {
+        match self {
+            Self::Variable(name) => Some(name),
+            Self::Call(call) => {
+                let Call { receiver, arguments, block, .. } = &**call;
+                let is_name = receiver.is_none() && arguments.is_none() && block.is_none();
+                is_name.then_some(&call.name)
+            }
+            _ => None,
+        }
+    }
+
     /// The word, without quotes, that the expression is or begins with.
     pub(crate) fn word(&self) -> Option<&str> {
         match self {

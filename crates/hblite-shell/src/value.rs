@@ -1,5 +1,6 @@
 //! Values of the shell's language, and how Ruby prints them.
 
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 use hblite::bytes::to_string_binary;
@@ -41,33 +42,53 @@ pub(crate) enum Value {
 ///
 /// Keys are compared by their text, so `NAME`, `'NAME'` and `:NAME` are one key.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Hash(Vec<(Value, Value)>);
+pub(crate) struct Hash(Box<Pairs>);
+
+#[derive(Debug, Clone, Default)]
+struct Pairs {
+    /// Numbers of the pairs by the text of their key.
+    numbers: HashMap<Vec<u8>, u64>,
+    by_number: BTreeMap<u64, (Value, Value)>,
+    next: u64,
+}
 
 impl Hash {
     pub(crate) fn insert(&mut self, key: Value, value: Value) {
-        let text = key.to_bytes();
-        match self.0.iter_mut().find(|(known, _)| known.to_bytes() == text) {
+        let Pairs { numbers, by_number, next } = &mut *self.0;
+        let number = *numbers.entry(key.to_bytes()).or_insert(*next);
+        match by_number.get_mut(&number) {
             Some((_, old)) => *old = value,
-            None => self.0.push((key, value)),
+            None => {
+                by_number.insert(number, (key, value));
+                *next += 1;
+            }
         }
     }
 
     pub(crate) fn get_value(&self, key: &Value) -> Option<&Value> {
-        let text = key.to_bytes();
-        self.0.iter().find(|(known, _)| known.to_bytes() == text).map(|(_, value)| value)
+        self.get_bytes(&key.to_bytes())
     }
 
     pub(crate) fn get_mut(&mut self, key: &Value) -> Option<&mut Value> {
-        let text = key.to_bytes();
-        self.0.iter_mut().find(|(known, _)| known.to_bytes() == text).map(|(_, value)| value)
+        let number = self.0.numbers.get(&key.to_bytes())?;
+        self.0.by_number.get_mut(number).map(|(_, value)| value)
     }
 
     pub(crate) fn remove_value(&mut self, key: &Value) -> Option<Value> {
-        self.remove(&key.to_text())
+        self.remove_bytes(&key.to_bytes())
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&Value> {
-        self.0.iter().find(|(known, _)| known.to_bytes() == key.as_bytes()).map(|(_, value)| value)
+        self.get_bytes(key.as_bytes())
+    }
+
+    fn get_bytes(&self, key: &[u8]) -> Option<&Value> {
+        self.0.by_number.get(self.0.numbers.get(key)?).map(|(_, value)| value)
+    }
+
+    fn remove_bytes(&mut self, key: &[u8]) -> Option<Value> {
+        let number = self.0.numbers.remove(key)?;
+        self.0.by_number.remove(&number).map(|(_, value)| value)
     }
 
     /// The value of a key unless it is `nil` or `false`, as Ruby's `if args[KEY]` asks.
@@ -76,16 +97,19 @@ impl Hash {
     }
 
     pub(crate) fn remove(&mut self, key: &str) -> Option<Value> {
-        let at = self.0.iter().position(|(known, _)| known.to_bytes() == key.as_bytes())?;
-        Some(self.0.remove(at).1)
+        self.remove_bytes(key.as_bytes())
     }
 
     pub(crate) fn contains(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.0.by_number.len()
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Value, &Value)> {
-        self.0.iter().map(|(key, value)| (key, value))
+        self.0.by_number.values().map(|(key, value)| (key, value))
     }
 }
 
@@ -135,7 +159,6 @@ impl Value {
         String::from_utf8_lossy(&self.to_bytes()).into_owned()
     }
 
-    /// The text of a string or symbol.
     /// The value in JSON. What JSON has no form for is the text that the shell prints.
     pub(crate) fn to_json(&self) -> Json {
         match self {
@@ -155,6 +178,7 @@ impl Value {
         }
     }
 
+    /// The text of a string or symbol.
     pub(crate) fn as_name(&self) -> Option<String> {
         match self {
             Self::String(_) | Self::Symbol(_) => Some(self.to_text()),

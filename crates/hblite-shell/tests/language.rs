@@ -263,3 +263,24 @@ fn adding_to_a_list_takes_the_same_time_however_long_it_is() {
         assert_eq!(value(&mut session, source), expected, "{source}");
     }
 }
+
+#[test]
+fn a_hash_finds_its_keys_in_the_same_time_however_many_there_are() {
+    let mut session = session();
+    for (source, expected) in [
+        ("(h = {}; 40_000.times { |i| h[i] = i }; h.size)", "40000"),
+        ("(h = {}; 40_000.times { |i| h[i] = h[i - 1] }; h.size)", "40000"),
+        ("(h = {}; 40_000.times { |i| h[i % 9] = (h[i % 9] || 0) + h.size }; h.size)", "9"),
+        ("(h = {}; 40_000.times { |i| h[i] = 1; h.delete(i - 9) }; h.keys.size)", "9"),
+        ("(1..40_000).group_by { |i| i % 2 }.values.map { |v| v.size }", "[20000, 20000]"),
+        (
+            "(h = {'b' => 1, 'a' => 2}; h.delete('b'); h['c'] = 3; h['b'] = 4; h.keys)",
+            "[\"a\", \"c\", \"b\"]",
+        ),
+        ("(h = {'b' => 1, 'a' => 2}; h['b'] = 3; h)", "{\"b\"=>3, \"a\"=>2}"),
+        ("(h = {}; h['a'] ||= 2; h['a'] += 1; h)", "{\"a\"=>3}"),
+        ("(a = ['x']; a[0].size + a.first.size)", "2"),
+    ] {
+        assert_eq!(value(&mut session, source), expected, "{source}");
+    }
+}

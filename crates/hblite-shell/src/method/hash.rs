@@ -35,8 +35,8 @@ pub(super) fn call(hash: &Hash, name: &str, arguments: &[Value]) -> Option<Resul
         }
         ("keys", []) => Value::Array(hash.iter().map(|(key, _)| key.clone()).collect()),
         ("values", []) => Value::Array(hash.iter().map(|(_, value)| value.clone()).collect()),
-        ("length" | "size" | "count", []) => Value::Integer(hash.iter().count() as i64),
-        ("empty?", []) => Value::Bool(hash.iter().next().is_none()),
+        ("length" | "size" | "count", []) => Value::Integer(hash.len() as i64),
+        ("empty?", []) => Value::Bool(hash.len() == 0),
         ("to_h", []) => Value::Hash(hash.clone()),
         ("merge", others) => {
             let mut merged = hash.clone();

@@ -30,6 +30,9 @@ const IN_PLACE: [&str; 22] = [
     "squeeze!",
 ];
 
+/// Methods after which no value has become too large.
+const SHRINKS: [&str; 5] = ["pop", "shift", "delete", "delete_at", "clear"];
+
 /// Whether a method of this name changes its receiver.
 pub(crate) fn is_change(name: &str) -> bool {
     let others = [
@@ -109,7 +112,7 @@ pub(crate) fn call(
     match result {
         Some(result) => {
             // The results of most of these methods are as large as the receiver.
-            if weight_of(receiver, 0) > VALUE_MAX {
+            if !SHRINKS.contains(&name) && weight_of(receiver, 0) > VALUE_MAX {
                 *receiver = Value::Nil;
                 return Err(too_large());
             }

@@ -351,12 +351,10 @@ fn by(name: &str, all: Vec<Value>, keys: Vec<Value>) -> Result<Value, Failure> {
 fn groups(all: &[Value], answers: Vec<Value>) -> Hash {
     let mut groups = Hash::default();
     for (item, answer) in all.iter().zip(answers) {
-        let mut group = match groups.get_value(&answer) {
-            Some(Value::Array(group)) => group.clone(),
-            _ => Vec::new(),
-        };
-        group.push(item.clone());
-        groups.insert(answer, Value::Array(group));
+        match groups.get_mut(&answer) {
+            Some(Value::Array(group)) => group.push(item.clone()),
+            _ => groups.insert(answer, Value::Array(vec![item.clone()])),
+        }
     }
     groups
 }

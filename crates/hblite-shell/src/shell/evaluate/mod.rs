@@ -101,11 +101,7 @@ impl Shell {
                 self.change(receiver, "[]=", &[index, value.clone()], true, answers)?;
                 value
             }
-            Expression::Index(value, indexes) => {
-                let value = self.evaluate(value, answers)?;
-                let indexes = self.evaluate_all(indexes, answers)?;
-                method::call(&value, "[]", &indexes)?
-            }
+            Expression::Index(value, indexes) => self.call_on(value, "[]", indexes, answers)?,
             Expression::Call(call) => self.call(call, is_dropped, answers)?,
             Expression::Binary(operator, left, right) => {
                 self.binary((operator, left, right), is_dropped, answers)?
@@ -227,6 +223,10 @@ impl Shell {
             let wanted = self.evaluate(wanted, answers)?;
             return self.change(receiver, "delete", &[wanted], false, answers);
         }
+        if call.block.is_none() && self.holds_data(receiver) {
+            let arguments = call.arguments.as_deref().unwrap_or_default();
+            return self.call_on(receiver, &call.name, arguments, answers);
+        }
         let receiver = self.evaluate(receiver, answers)?;
         if call.is_safe && matches!(receiver, Value::Nil) {
             return Ok(Value::Nil);
@@ -244,6 +244,30 @@ impl Shell {
             return java::call(class, &call.name, &values, now);
         }
         method::call(&receiver, &call.name, &values)
+    }
+
+    /// Calls a method that changes nothing. What a variable holds is not copied for it.
+    fn call_on(
+        &mut self,
+        receiver: &Expression,
+        name: &str,
+        arguments: &[Expression],
+        answers: &mut dyn Lines,
+    ) -> Result<Value, Failure> {
+        if self.holds_data(receiver) {
+            let values = self.evaluate_all(arguments, answers)?;
+            let held = receiver.variable().and_then(|name| self.scope.get(name));
+            return method::call(held.unwrap_or(&Value::Nil), name, &values);
+        }
+        let value = self.evaluate(receiver, answers)?;
+        let values = self.evaluate_all(arguments, answers)?;
+        method::call(&value, name, &values)
+    }
+
+    /// Whether `expression` is a variable with a text, an array or a hash.
+    fn holds_data(&self, expression: &Expression) -> bool {
+        let value = expression.variable().and_then(|name| self.scope.get(name));
+        matches!(value, Some(Value::String(_) | Value::Array(_) | Value::Hash(_)))
     }
 
     fn call_table(

@@ -1,6 +1,6 @@
 //! Changes a value where it is: `a << 1`, `h['k'] = 2`, `list.push(3)`.
 
-use crate::ast::{Call, Expression};
+use crate::ast::Expression;
 use crate::error::Failure;
 use crate::lines::Lines;
 use crate::method::mutate;
@@ -27,12 +27,7 @@ impl Shell {
             }
             place = inner;
         }
-        let variable = match place {
-            Expression::Variable(name) => Some(name.as_str()),
-            Expression::Call(call) => is_name(call),
-            _ => None,
-        };
-        let variable = variable.and_then(|name| self.scope.get_mut(name));
+        let variable = place.variable().and_then(|name| self.scope.get_mut(name));
         let Some(mut value) = variable else {
             let mut value = self.evaluate(receiver, answers)?;
             return mutate::call(&mut value, name, arguments);
@@ -49,11 +44,6 @@ impl Shell {
             false => mutate::call(value, name, arguments),
         }
     }
-}
-
-fn is_name(call: &Call) -> Option<&str> {
-    let is_name = call.receiver.is_none() && call.arguments.is_none() && call.block.is_none();
-    is_name.then_some(&call.name)
 }
 
 fn element<'a>(value: &'a mut Value, index: &Value) -> Option<&'a mut Value> {
