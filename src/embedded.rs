@@ -105,7 +105,10 @@ impl Backend for Timeline {
     }
 
     fn merge_regions(&self, regions: &[&str], kind: MergeKind) -> Result<()> {
-        self.engine().procedures().merge_regions(regions, kind)
+        let names = regions.iter().map(|name| RegionInfo::encoded_name_of(name));
+        let names: Vec<String> = names.collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        self.engine().procedures().merge_regions(&names, kind)
     }
 
     fn truncate_region(&self, region: &str) -> Result<()> {

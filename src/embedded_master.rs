@@ -3,17 +3,19 @@
 use hblite_engine::Engine;
 use hblite_model::{
     CacheEviction, ClusterServers, Error, Exception, HBASE_VERSION, MasterReport, MasterWork,
-    PeerWork, RegionInfo, ReplicationPeer, Result, ServerStatus, Switch, SystemTables, TableName,
-    TableState, unreachable_peer,
+    PeerWork, RegionInfo, ReplicationLoad, ReplicationPeer, Result, ServerStatus, Switch,
+    SystemTables, TableName, TableState, check_pattern, unreachable_peer,
 };
 
 /// Does some work. Returns whether it was done.
 pub(crate) fn run(engine: &Engine, work: &MasterWork) -> Result<bool> {
-    // With one server there is nothing to balance. Files that are no longer needed are removed at
-    // once, and regions and files are compared when the store is opened.
+    // Files that are no longer needed are removed at once, and regions and files are compared when
+    // the store is opened.
     Ok(match work {
-        MasterWork::Balance(_) => engine.switches().is_on(Switch::Balancer),
-        MasterWork::Normalize { .. } => engine.switches().is_on(Switch::Normalizer),
+        MasterWork::Normalize { pattern, .. } => {
+            pattern.as_deref().map_or(Ok(()), check_pattern)?;
+            engine.switches().is_on(Switch::Normalizer)
+        }
         MasterWork::CleanerChore | MasterWork::HbckChore => true,
         MasterWork::Assign(name) => {
             let region = region_named(engine, name)?;
@@ -104,6 +106,9 @@ pub(crate) fn server_status(engine: &Engine) -> Result<ServerStatus> {
     server.memory_max_bytes = status.memory_max_bytes;
     server.regions = status.regions;
     server.last_error = status.last_error;
+    let mut replication = ReplicationLoad::default();
+    (replication.started_ms, replication.applied_ms) = (status.opened_at_ms, status.opened_at_ms);
+    server.replication = Some(replication);
     Ok(server)
 }
 
@@ -166,7 +171,8 @@ pub(crate) fn check_servers(engine: &Engine, servers: &[impl AsRef<str>]) -> Res
     match servers.iter().map(AsRef::as_ref).find(|server| *server != name) {
         None => Ok(()),
         Some(other) => {
-            let message = format!("{other} is not a server of this store; its only one is {name}");
+            let place = other.rsplit_once(',').map_or(other, |(place, _)| place);
+            let message = format!("{} could not be resolved", place.replace(',', ":"));
             Err(Error::new(Exception::Io, message))
         }
     }

@@ -2,13 +2,14 @@
 
 use hblite_engine::Timeline;
 use hblite_model::{
-    BalanceReport, Error, Exception, GroupMember, GroupWork, LabelQuery, LabelWork, LockedResource,
-    LoggedCall, PermissionPlace, PermissionWork, ProcedureStatus, Quota, Result, ServerGroup,
-    ServerLogRequest, SpaceUsage, SystemTables, TableName, TableState, UserPermission,
-    ZooKeeperReport,
+    BalanceReport, BalanceRequest, BalancerLog, BalancerRecord, Error, Exception, GroupMember,
+    GroupWork, LabelQuery, LabelWork, LockedResource, LoggedCall, PermissionPlace, PermissionWork,
+    ProcedureStatus, Quota, Result, ServerGroup, ServerLogRequest, SpaceUsage, Switch,
+    SystemTables, TableDescriptor, TableName, TableState, UserPermission, ZooKeeperReport,
 };
 
 use crate::backend::OperatorBackend;
+use crate::embedded_master::check_servers;
 
 impl OperatorBackend for Timeline {
     fn list_tables_by_state(&self, is_enabled: bool) -> Result<Vec<TableName>> {
@@ -31,6 +32,15 @@ impl OperatorBackend for Timeline {
         self.engine().procedures().modify_file_tracker(table, family, tracker)
     }
 
+    fn modify_table_lazily(&self, table: &TableDescriptor) -> Result<()> {
+        self.engine().procedures().modify_table(table)
+    }
+
+    fn enable_table_replication(&self, table: &TableName) -> Result<()> {
+        self.engine().catalog().descriptor(table)?;
+        Err(Error::illegal_argument("Found no peer cluster for replication."))
+    }
+
     fn zookeeper(&self) -> Result<ZooKeeperReport> {
         let mut report = ZooKeeperReport::default();
         "/hbase".clone_into(&mut report.root);
@@ -50,7 +60,10 @@ impl OperatorBackend for Timeline {
     }
 
     fn space_usages(&self, server: Option<&str>) -> Result<Vec<SpaceUsage>> {
-        server.map_or_else(|| Err(absent("hbase:quota")), |_| Ok(Vec::new()))
+        match server {
+            None => Err(absent("hbase:quota")),
+            Some(server) => check_servers(&self.engine(), &[server]).map(|()| Vec::new()),
+        }
     }
 
     fn snapshot_sizes(&self) -> Result<Vec<(String, u64)>> {
@@ -93,12 +106,28 @@ impl OperatorBackend for Timeline {
         Err(no_groups())
     }
 
-    fn change_group(&self, _: &GroupWork) -> Result<()> {
+    fn change_group(&self, work: &GroupWork) -> Result<()> {
+        if let GroupWork::Move { servers, tables, .. } = work
+            && servers.is_empty()
+        {
+            tables
+                .iter()
+                .try_for_each(|table| self.engine().catalog().descriptor(table).map(drop))?;
+        }
         Err(no_groups())
     }
 
-    fn balance_group(&self, _: &str, _: bool) -> Result<BalanceReport> {
-        Err(no_groups())
+    /// With one server there is nothing to balance.
+    fn balance(&self, request: &BalanceRequest) -> Result<BalanceReport> {
+        if request.group.is_some() {
+            return Err(no_groups());
+        }
+        let is_on = self.engine().switches().is_on(Switch::Balancer);
+        Ok(BalanceReport { has_run: is_on || request.is_dry_run, ..BalanceReport::default() })
+    }
+
+    fn balancer_log(&self, _: BalancerLog, _: u32) -> Result<Vec<BalancerRecord>> {
+        Ok(Vec::new())
     }
 }
 

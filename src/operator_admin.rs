@@ -1,9 +1,10 @@
 //! What operators ask of a cluster.
 
 use hblite_model::{
-    BalanceReport, GroupMember, GroupWork, LabelQuery, LabelWork, LockedResource, LoggedCall,
-    PermissionPlace, PermissionWork, ProcedureStatus, Quota, Result, ServerGroup, ServerLogRequest,
-    SpaceUsage, TableName, UserPermission, ZooKeeperReport,
+    BalanceReport, BalanceRequest, BalancerLog, BalancerRecord, GroupMember, GroupWork, LabelQuery,
+    LabelWork, LockedResource, LoggedCall, PermissionPlace, PermissionWork, ProcedureStatus, Quota,
+    Result, ServerGroup, ServerLogRequest, SpaceUsage, TableDescriptor, TableName, UserPermission,
+    ZooKeeperReport,
 };
 
 use crate::admin::Admin;
@@ -29,6 +30,25 @@ impl Admin {
         tracker: &str,
     ) -> Result<()> {
         self.backend.modify_file_tracker(&table.into_table_name()?, family, tracker)
+    }
+
+    /// Replaces the settings of a table, as [`Admin::modify_table`] does, without reopening its
+    /// regions: they get the settings when they are opened next. A store applies them at once.
+    ///
+    /// # Errors
+    /// As [`Admin::modify_table`]; of a cluster, also for families that are added or removed, and
+    /// for changes of coprocessors and replicas.
+    pub fn modify_table_lazily(&self, table: &TableDescriptor) -> Result<()> {
+        self.backend.modify_table_lazily(table)
+    }
+
+    /// Replicates a table to the peers, which get the table if they do not have it.
+    ///
+    /// # Errors
+    /// `IllegalArgument` without a peer, as of a store, or if the table of a peer has other
+    /// settings; `TableNotFound`.
+    pub fn enable_table_replication(&self, table: impl IntoTableName) -> Result<()> {
+        self.backend.enable_table_replication(&table.into_table_name()?)
     }
 
     /// What ZooKeeper knows of the cluster.
@@ -152,11 +172,19 @@ impl Admin {
         self.backend.change_group(work)
     }
 
-    /// Runs the balancer for a server group, with `ignores_moves` even while regions are moving.
+    /// Runs the balancer, which moves regions to servers with fewer of them.
     ///
     /// # Errors
-    /// As [`Admin::list_groups`].
-    pub fn balance_group(&self, group: &str, ignores_moves: bool) -> Result<BalanceReport> {
-        self.backend.balance_group(group, ignores_moves)
+    /// As [`Admin::list_groups`], for the regions of a group.
+    pub fn balance(&self, request: &BalanceRequest) -> Result<BalanceReport> {
+        self.backend.balance(request)
+    }
+
+    /// The latest runs of the balancer, if the master keeps a log of them. Empty for a store.
+    ///
+    /// # Errors
+    /// Those of a cluster.
+    pub fn balancer_log(&self, log: BalancerLog, limit: u32) -> Result<Vec<BalancerRecord>> {
+        self.backend.balancer_log(log, limit)
     }
 }

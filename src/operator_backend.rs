@@ -2,9 +2,10 @@
 //! API and an engine. See `backend.rs`.
 
 use hblite_model::{
-    BalanceReport, GroupMember, GroupWork, LabelQuery, LabelWork, LockedResource, LoggedCall,
-    PermissionPlace, PermissionWork, ProcedureStatus, Quota, Result, ServerGroup, ServerLogRequest,
-    SpaceUsage, TableName, UserPermission, ZooKeeperReport,
+    BalanceReport, BalanceRequest, BalancerLog, BalancerRecord, GroupMember, GroupWork, LabelQuery,
+    LabelWork, LockedResource, LoggedCall, PermissionPlace, PermissionWork, ProcedureStatus, Quota,
+    Result, ServerGroup, ServerLogRequest, SpaceUsage, TableDescriptor, TableName, UserPermission,
+    ZooKeeperReport,
 };
 
 /// An engine as operators see it.
@@ -17,6 +18,8 @@ pub trait OperatorBackend {
         family: Option<&[u8]>,
         tracker: &str,
     ) -> Result<()>;
+    fn modify_table_lazily(&self, table: &TableDescriptor) -> Result<()>;
+    fn enable_table_replication(&self, table: &TableName) -> Result<()>;
     fn zookeeper(&self) -> Result<ZooKeeperReport>;
     fn set_quota(&self, quota: &Quota) -> Result<()>;
     fn list_quotas(&self) -> Result<Vec<Quota>>;
@@ -37,5 +40,6 @@ pub trait OperatorBackend {
     fn list_groups(&self) -> Result<Vec<ServerGroup>>;
     fn find_group(&self, member: &GroupMember) -> Result<Option<ServerGroup>>;
     fn change_group(&self, work: &GroupWork) -> Result<()>;
-    fn balance_group(&self, group: &str, ignores_moves: bool) -> Result<BalanceReport>;
+    fn balance(&self, request: &BalanceRequest) -> Result<BalanceReport>;
+    fn balancer_log(&self, log: BalancerLog, limit: u32) -> Result<Vec<BalancerRecord>>;
 }

@@ -17,17 +17,17 @@ use hblite::backend::{
     unsupported,
 };
 use hblite::{
-    Action, ActionResult, BackupReport, BalanceReport, BulkLoadOptions, BulkLoadReport,
-    CacheEviction, CellRef, CheckAndMutate, CheckAndMutateResult, ClusterServers,
-    ColumnFamilyDescriptor, CompactRequest, CompactionState, Connection, Delete, Error, ErrorKind,
-    Exception, FailSafeSnapshot, FlushRequest, Get, GroupMember, GroupWork, Increment, LabelQuery,
-    LabelWork, LockedResource, LoggedCall, MasterReport, MasterWork, MergeKind, Mutation,
-    MutationKind, NamespaceDescriptor, Nonce, PeerConfig, PeerWork, PermissionPlace,
-    PermissionWork, ProcedureStatus, Put, Quota, RegionInfo, RegionLocation, ReplicationPeer,
-    Result, RowCounts, RowMutations, RowResult, Scan, ScanStep, ScrubStatus, ServerGroup,
-    ServerLogRequest, ServerStatus, ServerWork, SnapshotDescription, SnapshotOptions, SpaceUsage,
-    SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor, TableName, TableState,
-    UserPermission, ZooKeeperReport,
+    Action, ActionResult, BackupReport, BalanceReport, BalanceRequest, BalancerLog, BalancerRecord,
+    BulkLoadOptions, BulkLoadReport, CacheEviction, CellRef, CheckAndMutate, CheckAndMutateResult,
+    ClusterServers, ColumnFamilyDescriptor, CompactRequest, CompactionState, Connection, Delete,
+    Error, ErrorKind, Exception, FailSafeSnapshot, FlushRequest, Get, GroupMember, GroupWork,
+    Increment, LabelQuery, LabelWork, LockedResource, LoggedCall, MasterReport, MasterWork,
+    MergeKind, Mutation, MutationKind, NamespaceDescriptor, Nonce, PeerConfig, PeerWork,
+    PermissionPlace, PermissionWork, ProcedureStatus, Put, Quota, RegionInfo, RegionLocation,
+    ReplicationPeer, Result, RowCounts, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
+    ServerGroup, ServerLogRequest, ServerStatus, ServerWork, SnapshotDescription, SnapshotOptions,
+    SpaceUsage, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor, TableName,
+    TableState, UserPermission, ZooKeeperReport,
 };
 
 /// A call, and its answer.
@@ -182,6 +182,8 @@ impl OperatorBackend for Tape {
     taped! {
         list_tables_by_state(is_enabled: bool) -> Vec<TableName>;
         modify_file_tracker(table: &TableName, family: Option<&[u8]>, tracker: &str) -> ();
+        modify_table_lazily(table: &TableDescriptor) -> ();
+        enable_table_replication(table: &TableName) -> ();
         zookeeper() -> ZooKeeperReport;
         set_quota(quota: &Quota) -> ();
         list_quotas() -> Vec<Quota>;
@@ -198,7 +200,8 @@ impl OperatorBackend for Tape {
         list_groups() -> Vec<ServerGroup>;
         find_group(member: &GroupMember) -> Option<ServerGroup>;
         change_group(work: &GroupWork) -> ();
-        balance_group(group: &str, ignores_moves: bool) -> BalanceReport;
+        balance(request: &BalanceRequest) -> BalanceReport;
+        balancer_log(log: BalancerLog, limit: u32) -> Vec<BalancerRecord>;
     }
 }
 

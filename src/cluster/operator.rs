@@ -1,9 +1,10 @@
 //! What operators ask of a cluster.
 
 use hblite_model::{
-    BalanceReport, GroupMember, GroupWork, LabelQuery, LabelWork, LockedResource, LoggedCall,
-    PermissionPlace, PermissionWork, ProcedureStatus, Quota, Result, ServerGroup, ServerLogRequest,
-    SpaceUsage, TableName, UserPermission, ZooKeeperReport,
+    BalanceReport, BalanceRequest, BalancerLog, BalancerRecord, GroupMember, GroupWork, LabelQuery,
+    LabelWork, LockedResource, LoggedCall, PermissionPlace, PermissionWork, ProcedureStatus, Quota,
+    Result, ServerGroup, ServerLogRequest, SpaceUsage, TableDescriptor, TableName, UserPermission,
+    ZooKeeperReport,
 };
 
 use super::Cluster;
@@ -21,6 +22,14 @@ impl OperatorBackend for Cluster {
         tracker: &str,
     ) -> Result<()> {
         self.runtime.run(self.admin.modify_file_tracker(table, family, tracker))
+    }
+
+    fn modify_table_lazily(&self, table: &TableDescriptor) -> Result<()> {
+        self.runtime.run(self.admin.modify_table_lazily(table))
+    }
+
+    fn enable_table_replication(&self, table: &TableName) -> Result<()> {
+        self.runtime.run(self.admin.enable_table_replication(table))
     }
 
     fn zookeeper(&self) -> Result<ZooKeeperReport> {
@@ -91,7 +100,11 @@ impl OperatorBackend for Cluster {
         self.runtime.run(self.admin.change_group(work))
     }
 
-    fn balance_group(&self, group: &str, ignores_moves: bool) -> Result<BalanceReport> {
-        self.runtime.run(self.admin.balance_group(group, ignores_moves))
+    fn balance(&self, request: &BalanceRequest) -> Result<BalanceReport> {
+        self.runtime.run(self.admin.balance(request))
+    }
+
+    fn balancer_log(&self, log: BalancerLog, limit: u32) -> Result<Vec<BalancerRecord>> {
+        self.runtime.run(self.admin.balancer_log(log, limit))
     }
 }

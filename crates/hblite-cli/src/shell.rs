@@ -159,7 +159,7 @@ fn source(arguments: &ShellArguments) -> io::Result<Source> {
 
 fn open(arguments: &ShellArguments) -> hblite::Result<Connection> {
     if let Some(url) = &arguments.connect {
-        return cluster::connect(url);
+        return cluster::connect_shell(url);
     }
     let defaults = if arguments.memory { Options::new() } else { store_files::options() };
     let mut settings = Settings::of(defaults);
@@ -192,6 +192,7 @@ fn run_on(
         .with_colors(is_terminal && color_is_wanted())
         .with_utc_offset_seconds(utc_offset_seconds)
         .with_user(user())
+        .with_groups(groups)
         .with_progress(progress.clone())
         .with_sleep(move |duration| sleep_until(duration, &sleep_interrupt))
         .with_interrupt(Arc::clone(&interrupt));
@@ -344,13 +345,19 @@ fn utc_offset_seconds(millis: i64) -> i32 {
 /// The user's name: the environment has it, or else the system is asked.
 fn user() -> String {
     let name = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|key| std::env::var(key).ok());
-    name.or_else(user_of_system).unwrap_or_else(|| "unknown".to_owned())
+    name.or_else(|| id("-un")).unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// What `id -un` prints. The names may be kept where only the system's own programs find them.
-fn user_of_system() -> Option<String> {
-    let output = std::process::Command::new("id").arg("-un").output().ok()?;
-    let name = String::from_utf8(output.stdout).ok()?;
-    let name = name.trim();
-    (output.status.success() && !name.is_empty()).then(|| name.to_owned())
+/// The groups of the user.
+fn groups() -> Vec<String> {
+    let names = id("-Gn").unwrap_or_default();
+    names.split_whitespace().map(str::to_owned).collect()
+}
+
+/// What `id` prints. The names may be kept where only the system's own programs find them.
+fn id(option: &str) -> Option<String> {
+    let output = std::process::Command::new("id").arg(option).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let text = text.trim();
+    (output.status.success() && !text.is_empty()).then(|| text.to_owned())
 }

@@ -19,6 +19,8 @@ pub(crate) enum CallError {
     Remote(Box<Thrown>),
     /// No connection could be opened: nothing was sent.
     Unreachable { server: ServerAddress, why: String },
+    /// The name of the host is not known.
+    UnknownHost { server: ServerAddress },
     /// The connection ended: the call may have been executed.
     Disconnected { server: ServerAddress, why: String },
     /// No answer within the time limit: the call may have been executed.
@@ -128,6 +130,7 @@ impl CallError {
         match self {
             Self::Remote(thrown) => !thrown.do_not_retry,
             Self::Unreachable { .. }
+            | Self::UnknownHost { .. }
             | Self::Disconnected { .. }
             | Self::TimedOut { .. }
             | Self::Nowhere(_)
@@ -158,7 +161,13 @@ impl CallError {
 
     /// Whether the server could not be reached, or did not answer.
     pub(crate) fn is_of_connection(&self) -> bool {
-        matches!(self, Self::Unreachable { .. } | Self::Disconnected { .. } | Self::TimedOut { .. })
+        matches!(
+            self,
+            Self::Unreachable { .. }
+                | Self::UnknownHost { .. }
+                | Self::Disconnected { .. }
+                | Self::TimedOut { .. }
+        )
     }
 
     /// Whether the scanner is lost and the scan can continue with another one.
@@ -213,6 +222,7 @@ impl From<CallError> for Error {
         let io = |message: String| Self::new(Exception::Io, message);
         match error {
             CallError::Remote(thrown) => convert::error_of_class(&thrown.class, &thrown.trace),
+            CallError::UnknownHost { server } => io(format!("{server} could not be resolved")),
             CallError::Unreachable { server, why } => io(format!("cannot reach {server}: {why}")),
             CallError::Disconnected { server, why } => {
                 io(format!("the connection to {server} ended: {why}"))

@@ -31,13 +31,17 @@ pub(crate) async fn on_thread<T: Send + 'static>(
 }
 
 /// Connects to a server, at any address that its host has.
+///
+/// # Errors
+/// `NotFound` if its host is not known.
 pub(crate) async fn connect(server: &ServerAddress) -> io::Result<TcpStream> {
     if let Ok(ip) = server.host.parse::<IpAddr>() {
         return TcpStream::connect((ip, server.port)).await;
     }
     let (host, port) = (server.host.clone(), server.port);
     let look_up = move || (host, port).to_socket_addrs().map(Iterator::collect::<Vec<SocketAddr>>);
-    let addresses = on_thread(look_up).await.map_err(io::Error::other)??;
+    let found = on_thread(look_up).await.map_err(io::Error::other)?;
+    let addresses = found.map_err(|error| io::Error::new(io::ErrorKind::NotFound, error))?;
     TcpStream::connect(addresses.as_slice()).await
 }
 
@@ -60,6 +64,7 @@ mod tests {
             connect(&ServerAddress { host: host.to_owned(), port }).await.unwrap();
         }
         let unknown = ServerAddress { host: "no-such-host.invalid".to_owned(), port };
-        assert!(connect(&unknown).await.is_err());
+        let error = connect(&unknown).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 }

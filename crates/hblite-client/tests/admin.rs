@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use hblite_model::{
-    CompactRequest, CompactionKind, CompactionState, Consistency, Exception, Get, GroupMember,
-    LabelQuery, MasterWork, MergeKind, PermissionPlace, Quota, QuotaLimit, QuotaOwner, ServerLog,
-    ServerLogRequest, ServerWork, Switch, TableName,
+    BalanceRequest, BalancerLog, CompactRequest, CompactionKind, CompactionState, Consistency,
+    Exception, Get, GroupMember, LabelQuery, MasterWork, MergeKind, PermissionPlace, Quota,
+    QuotaLimit, QuotaOwner, RegionInfo, ServerLog, ServerLogRequest, ServerWork, Switch, TableName,
 };
 use tokio::time::timeout;
 
@@ -27,7 +27,8 @@ async fn unknown_regions_are_not_merged() {
     for names in [["notaregion", "other"], [known, "notaregion"]] {
         let error = admin.merge_regions(&names, MergeKind::Adjacent).await.unwrap_err();
         assert_eq!(error.exception(), Exception::UnknownRegion);
-        assert_eq!(error.message(), "Can't invoke merge on unknown region notaregion");
+        let hash = RegionInfo::encoded_name_of("notaregion");
+        assert_eq!(error.message(), format!("Can't invoke merge on unknown region {hash}"));
     }
 }
 
@@ -96,8 +97,13 @@ async fn the_master_does_what_it_is_asked() {
     let cluster = Cluster::start(1);
     let admin = cluster.client().admin();
     let all = MasterWork::Normalize { tables: Vec::new(), pattern: None, namespace: None };
-    for work in [MasterWork::Balance(true), all, MasterWork::CleanerChore, MasterWork::HbckChore] {
+    for work in [all, MasterWork::CleanerChore, MasterWork::HbckChore] {
         assert!(admin.run_on_master(&work).await.unwrap(), "{work:?}");
+    }
+    let run = BalanceRequest { is_dry_run: true, ..BalanceRequest::default() };
+    assert!(admin.balance(&run).await.unwrap().has_run);
+    for log in [BalancerLog::Decisions, BalancerLog::Rejections] {
+        assert!(admin.balancer_log(log, 9).await.unwrap().is_empty());
     }
     assert_eq!(admin.run_catalog_janitor().await.unwrap(), 0);
 }
@@ -200,10 +206,11 @@ async fn features_that_a_server_does_not_have_are_off_or_empty() {
     }
     let off = admin.user_permissions(&PermissionPlace::Global).await.unwrap_err();
     assert!(off.message().contains("AccessController is not loaded"), "{off}");
+    let of_group = BalanceRequest { group: Some("default".to_owned()), ..Default::default() };
     for off in [
         admin.list_groups().await.unwrap_err(),
         admin.find_group(&GroupMember::Name("default".to_owned())).await.unwrap_err(),
-        admin.balance_group("default", false).await.unwrap_err(),
+        admin.balance(&of_group).await.unwrap_err(),
     ] {
         assert_eq!(off.exception(), Exception::UnknownProtocol);
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hblite_client::{Client, ClientMetrics};
 use hblite_model::filter::parse_filter;
-use hblite_model::{Action, Get, Put, Scan};
+use hblite_model::{Action, Get, Put, Scan, ScanMetrics};
 use hblite_server::{FaultAction, FaultRule};
 
 use crate::support::{Cluster, rows_of};
@@ -126,7 +126,7 @@ async fn a_scan_counts_its_calls_and_what_servers_count() {
         let mut scanner = table.scan(&scan.clone().with_metrics(is_tracked)).await.unwrap();
         let mut bytes = 0;
         while let Some(row) = scanner.next_row().await.unwrap() {
-            bytes += row.size_bytes() as u64;
+            bytes += ScanMetrics::bytes_of_result(&row);
         }
         let metrics = scanner.metrics();
         assert_eq!((metrics.regions_scanned, metrics.bytes_in_results), (3, bytes));

@@ -77,6 +77,49 @@ pub fn md5(bytes: &[u8]) -> [u8; 16] {
     md5::Md5::digest(bytes).into()
 }
 
+/// Bob Jenkins' lookup3 (HBase's `JenkinsHash`). It works on 32 bits and wraps.
+pub fn jenkins_hash(bytes: &[u8], seed: u32) -> u32 {
+    let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+    let start = 0xdead_beef_u32.wrapping_add(bytes.len() as u32).wrapping_add(seed);
+    let (mut a, mut b, mut c) = (start, start, start);
+    let mut rest = bytes;
+    while rest.len() > 12 {
+        a = a.wrapping_add(word(rest));
+        b = b.wrapping_add(word(&rest[4..]));
+        c = c.wrapping_add(word(&rest[8..]));
+        for (x, y, z, bits) in [(0, 2, 1, 4), (1, 0, 2, 6), (2, 1, 0, 8)] {
+            jenkins_mix(&mut a, &mut b, &mut c, (x, y, z), bits);
+        }
+        for (x, y, z, bits) in [(0, 2, 1, 16), (1, 0, 2, 19), (2, 1, 0, 4)] {
+            jenkins_mix(&mut a, &mut b, &mut c, (x, y, z), bits);
+        }
+        rest = &rest[12..];
+    }
+    if rest.is_empty() {
+        return c;
+    }
+    let mut last = [0; 12];
+    last[..rest.len()].copy_from_slice(rest);
+    a = a.wrapping_add(word(&last));
+    b = b.wrapping_add(word(&last[4..]));
+    c = c.wrapping_add(word(&last[8..]));
+    c = (c ^ b).wrapping_sub(b.rotate_left(14));
+    a = (a ^ c).wrapping_sub(c.rotate_left(11));
+    b = (b ^ a).wrapping_sub(a.rotate_left(25));
+    c = (c ^ b).wrapping_sub(b.rotate_left(16));
+    a = (a ^ c).wrapping_sub(c.rotate_left(4));
+    b = (b ^ a).wrapping_sub(a.rotate_left(14));
+    (c ^ b).wrapping_sub(b.rotate_left(24))
+}
+
+/// One step of lookup3's mix: `x -= y; x ^= rot(y, bits); y += z`, each of the three by its index.
+fn jenkins_mix(a: &mut u32, b: &mut u32, c: &mut u32, (x, y, z): (usize, usize, usize), bits: u32) {
+    let mut state = [*a, *b, *c];
+    state[x] = state[x].wrapping_sub(state[y]) ^ state[y].rotate_left(bits);
+    state[y] = state[y].wrapping_add(state[z]);
+    [*a, *b, *c] = state;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

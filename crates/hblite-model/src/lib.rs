@@ -23,19 +23,21 @@ mod setters;
 mod text;
 
 pub use admin::{
-    BackupReport, BalanceReport, BulkLoadOptions, BulkLoadReport, CALLERS_MAX, CacheEviction,
-    Caller, CallerCounts, ClusterServers, CompactRequest, CompactionKind, CompactionState,
-    DamagedFile, FailSafeSnapshot, FileTransfer, FlushRequest, GroupMember, GroupWork,
-    HBASE_VERSION, HEAVY_ROWS_MAX, HeavyRows, LARGE_CELL_BYTES, LARGE_MAX, LARGE_ROW_BYTES,
-    LabelQuery, LabelWork, LargeItem, LockedResource, LoggedCall, MasterReport, MasterWork,
-    MergeKind, Operation, PeerConfig, PeerTables, PeerWork, PermissionAction, PermissionPlace,
-    PermissionWork, ProcedureStatus, Protocol, Quota, QuotaLimit, QuotaOwner, QuotaScope, ROW_MAX,
-    Rate, RateUnit, RegionInTransition, RegionLoad, RegionLocation, RegionLocator, RegionRows,
-    RegionStatus, ReplicationPeer, RequestTarget, ResourceLock, RowCounts, RowWaits, SampledRow,
-    ScrubStatus, ServerGroup, ServerLog, ServerLogRequest, ServerStatus, ServerTask, ServerWork,
+    BackupReport, BalanceReport, BalanceRequest, BalancerLog, BalancerRecord, BulkLoadOptions,
+    BulkLoadReport, CALLERS_MAX, CacheEviction, Caller, CallerCounts, ClusterServers,
+    CompactRequest, CompactionKind, CompactionState, DamagedFile, FailSafeSnapshot, FileTransfer,
+    FlushRequest, GroupMember, GroupWork, HBASE_VERSION, HEAVY_ROWS_MAX, HeavyRows,
+    LARGE_CELL_BYTES, LARGE_MAX, LARGE_ROW_BYTES, LabelQuery, LabelWork, LargeItem, LockedResource,
+    LoggedCall, MasterReport, MasterWork, MergeKind, Operation, PeerConfig, PeerTables, PeerWork,
+    PermissionAction, PermissionPlace, PermissionWork, ProcedureStatus, Protocol, Quota,
+    QuotaLimit, QuotaOwner, QuotaScope, ROW_MAX, Rate, RateUnit, RegionInTransition, RegionLoad,
+    RegionLocation, RegionLocator, RegionRows, RegionStatus, ReplicationLoad, ReplicationPeer,
+    ReplicationSource, RequestTarget, ResourceLock, RowCounts, RowWaits, SampledRow, ScrubStatus,
+    ServerGroup, ServerLog, ServerLogRequest, ServerStatus, ServerTask, ServerWork,
     SnapshotDescription, SnapshotKind, SnapshotOptions, SpaceLimit, SpaceSaving, SpaceUsage,
     SpaceViolationPolicy, SplitPoints, StoreStatus, Switch, SystemTables, TableState, ThrottleType,
-    USER_MAX, UserPermission, WAITED_ROWS_MAX, WaitedRow, ZooKeeperReport, unreachable_peer,
+    USER_MAX, UserPermission, WAITED_ROWS_MAX, WaitedRow, ZooKeeperReport, check_pattern,
+    unreachable_peer,
 };
 pub use cell::{Cell, CellBuffer, CellComparator, CellRef, CellType, LATEST_TIMESTAMP};
 pub use descriptor::{

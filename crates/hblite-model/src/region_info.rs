@@ -10,7 +10,7 @@ use std::fmt;
 
 use md5::{Digest as _, Md5};
 
-use crate::bytes::to_string_binary;
+use crate::bytes::{jenkins_hash, to_string_binary};
 use crate::name::TableName;
 use crate::protobuf;
 
@@ -55,6 +55,19 @@ impl RegionInfo {
     pub fn replica(&self, id: u16) -> Self {
         let prefix = name_prefix(&self.table, &self.start_key, self.region_id, id);
         Self { replica_id: id, encoded_name: encode_name(&prefix), ..self.clone() }
+    }
+
+    /// The encoded name of the region that `name` means, as HBase's client finds it: `name` itself
+    /// if it has the length of one, or its last part, or a hash of it.
+    pub fn encoded_name_of(name: &str) -> String {
+        const LENGTH: usize = 32;
+        let part = name.strip_suffix('.').and_then(|name| name.rsplit_once('.'));
+        match part {
+            Some((_, encoded)) => encoded.to_owned(),
+            None if name.len() == LENGTH || name == META_ENCODED_NAME => name.to_owned(),
+            // That of hbase:meta is such a hash.
+            None => jenkins_hash(name.as_bytes(), 0).cast_signed().unsigned_abs().to_string(),
+        }
     }
 
     /// Which replica this is; 0 for the region itself.
@@ -264,6 +277,21 @@ mod tests {
         assert_eq!(info, RegionInfo { is_split: true, ..expected });
         assert_eq!(RegionInfo::from_bytes(b"PBUF\x08\x01"), None);
         assert_eq!(RegionInfo::from_bytes(b""), None);
+    }
+
+    #[test]
+    fn the_encoded_name_of_a_text_is_its_end_itself_or_a_hash() {
+        let encoded = "0123456789abcdef0123456789abcdef";
+        for (name, expected) in [
+            (&*format!("t,,1.{encoded}."), encoded),
+            (encoded, encoded),
+            ("hbase:meta,,1", META_ENCODED_NAME),
+            (META_ENCODED_NAME, META_ENCODED_NAME),
+            ("FULL_REGIONNAME", "1767170404"),
+            ("ENCODED_REGIONNAME", "1472284402"),
+        ] {
+            assert_eq!(RegionInfo::encoded_name_of(name), expected);
+        }
     }
 
     #[test]

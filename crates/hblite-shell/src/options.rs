@@ -42,6 +42,8 @@ pub struct ShellOptions {
     pub utc_offset_seconds: fn(i64) -> i32,
     /// What `whoami` prints.
     pub user: String,
+    /// The groups of the user.
+    pub groups: fn() -> Vec<String>,
     /// What `sleep` does. It should return early when `interrupt` is set.
     pub sleep: Box<dyn FnMut(Duration)>,
     /// Shows the progress of long counts and scans.
@@ -63,6 +65,7 @@ impl Default for ShellOptions {
             is_colored: false,
             utc_offset_seconds: |_| 0,
             user: "hblite".to_owned(),
+            groups: Vec::new,
             sleep: Box::new(std::thread::sleep),
             progress: None,
             interrupt: Arc::default(),
@@ -106,6 +109,12 @@ impl ShellOptions {
     #[must_use]
     pub fn with_user(self, user: impl Into<String>) -> Self {
         Self { user: user.into(), ..self }
+    }
+
+    /// Sets [`groups`](Self::groups).
+    #[must_use]
+    pub fn with_groups(self, groups: fn() -> Vec<String>) -> Self {
+        Self { groups, ..self }
     }
 
     /// Sets [`sleep`](Self::sleep).

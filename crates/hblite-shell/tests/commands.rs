@@ -160,7 +160,7 @@ fn a_region_is_truncated() {
     done(&mut session, &format!("truncate_region '{}'", region.region_name_as_string()));
     assert!(done(&mut session, "count 't'").contains("0 row(s)"));
     let message = refusal(&mut session, "truncate_region 'none'");
-    assert_eq!(message, "No RegionState found for none");
+    assert_eq!(message, "Invalid region: none");
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn snapshots_are_taken_listed_cloned_restored_and_deleted() {
     let there = refusal(&mut session, "snapshot 't', 'one'");
     assert!(there.ends_with("Snapshot 'one' already stored on the filesystem."), "{there}");
     let listed = done(&mut session, "list_snapshots 'o.*'");
-    assert!(listed.contains(" one t (1970-01-01 00:00:01 +0000)\n1 row(s)"), "{listed}");
+    assert!(listed.contains(" one t (1970-01-01 00:00:01 +0000) FOREVER\n1 row(s)"), "{listed}");
     assert!(done(&mut session, "list_snapshots").contains("=> [\"one\", \"two\"]"));
     assert!(done(&mut session, "list_table_snapshots 't', 'tw.'").contains("=> [\"two\"]"));
     assert!(done(&mut session, "list_table_snapshots 'x.*'").contains("0 row(s)"));

@@ -100,12 +100,14 @@ pub struct RemoteException {
     pub message: Cow<'static, str>,
     /// The new location of the region, if it has moved.
     pub moved_to: Option<(String, u16)>,
+    /// Whether a retry cannot succeed, whatever the class.
+    pub is_final: bool,
 }
 
 impl RemoteException {
     /// An exception of this class, one of [`class`].
     pub fn new(class_name: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { class_name, message: message.into(), moved_to: None }
+        Self { class_name, message: message.into(), moved_to: None, is_final: false }
     }
 
     /// A `DoNotRetryIOException`.
@@ -129,9 +131,16 @@ impl RemoteException {
         Self { moved_to, ..Self::new(class::REGION_MOVED, message) }
     }
 
+    /// The same exception, after which clients do not retry.
+    #[must_use]
+    pub fn without_retry(self) -> Self {
+        Self { is_final: true, ..self }
+    }
+
     /// Whether a retry cannot succeed.
     pub fn is_do_not_retry(&self) -> bool {
-        DO_NOT_RETRY.contains(&self.class_name)
+        self.is_final
+            || DO_NOT_RETRY.contains(&self.class_name)
             || Exception::ALL
                 .iter()
                 .any(|one| one.class_name() == self.class_name && is_do_not_retry(*one))

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hblite_model::{
-    BalanceReport, Error, GroupMember, GroupWork, LabelQuery, LabelWork, Result, ServerGroup,
-    TableName,
+    BalanceReport, BalanceRequest, Error, GroupMember, GroupWork, LabelQuery, LabelWork, Result,
+    ServerGroup, TableName,
 };
 use hblite_wire::{convert, pb};
 use prost::Message;
@@ -108,18 +108,23 @@ impl Admin {
         Ok(())
     }
 
-    /// Runs the balancer for a server group.
+    /// Runs the balancer, for a server group or all servers.
     ///
     /// # Errors
-    /// `UnknownProtocolException` if the cluster has none.
-    pub async fn balance_group(&self, group: &str, ignores_moves: bool) -> Result<BalanceReport> {
-        let request = pb::BalanceRsGroupRequest {
-            r_s_group_name: group.to_owned(),
-            ignore_rit: Some(ignores_moves),
-            dry_run: None,
+    /// `UnknownProtocolException` for a group if the cluster has none.
+    pub async fn balance(&self, request: &BalanceRequest) -> Result<BalanceReport> {
+        let (ignore_rit, dry_run) = (Some(request.ignores_moves), Some(request.is_dry_run));
+        let answer: pb::BalanceResponse = match &request.group {
+            Some(group) => {
+                let request = pb::BalanceRsGroupRequest {
+                    r_s_group_name: group.clone(),
+                    ignore_rit,
+                    dry_run,
+                };
+                self.call_master_service("BalanceRSGroup", &request).await?
+            }
+            None => self.call("Balance", &pb::BalanceRequest { ignore_rit, dry_run }).await?,
         };
-        let answer: pb::BalanceResponse =
-            self.call_master_service("BalanceRSGroup", &request).await?;
         Ok(BalanceReport {
             has_run: answer.balancer_ran,
             calculated: answer.moves_calculated.unwrap_or(0),

@@ -1,8 +1,8 @@
 //! What the master does and has locked, and the calls that region servers logged.
 
 use hblite_model::{
-    Error, LockedResource, LoggedCall, ProcedureStatus, ResourceLock, Result, ServerLog,
-    ServerLogRequest,
+    BalancerLog, BalancerRecord, Error, LockedResource, LoggedCall, ProcedureStatus, ResourceLock,
+    Result, ServerLog, ServerLogRequest,
 };
 use hblite_wire::pb;
 use prost::Message;
@@ -20,6 +20,7 @@ const EXCLUSIVE: i32 = 1;
 /// The classes of the request for logged calls, and of its answer.
 const LOG_REQUEST: &str = "org.apache.hadoop.hbase.shaded.protobuf.generated.AdminProtos$\
                            SlowLogResponseRequest";
+const MASTER_MESSAGES: &str = "org.apache.hadoop.hbase.shaded.protobuf.generated.MasterProtos$";
 const LOG_ANSWER: &str = "SlowLogResponses";
 
 impl Admin {
@@ -44,6 +45,46 @@ impl Admin {
             waiting: one.waiting_procedures.iter().map(shown).collect(),
         };
         Ok(answer.lock.into_iter().map(resource).collect())
+    }
+
+    /// The latest runs of the balancer, if the master keeps a log of them.
+    pub async fn balancer_log(&self, log: BalancerLog, limit: u32) -> Result<Vec<BalancerRecord>> {
+        let name = match log {
+            BalancerLog::Decisions => "BalancerDecisions",
+            BalancerLog::Rejections => "BalancerRejections",
+        };
+        let wanted = pb::BalancerLogRequest { limit: Some(limit) };
+        let request = pb::LogRequest {
+            log_class_name: format!("{MASTER_MESSAGES}{name}Request"),
+            log_message: wanted.encode_to_vec().into(),
+        };
+        let answer: pb::LogEntry = self.call("GetLogEntries", &request).await?;
+        let unreadable =
+            |error: prost::DecodeError| Error::do_not_retry(format!("the log {name}: {error}"));
+        Ok(match log {
+            BalancerLog::Decisions => {
+                let entries = pb::BalancerDecisionsResponse::decode(answer.log_message);
+                let record = |one: pb::BalancerDecision| BalancerRecord::Decision {
+                    costs_before: one.initial_function_costs,
+                    costs_after: one.final_function_costs,
+                    cost_before: one.init_total_cost,
+                    cost_after: one.computed_total_cost,
+                    steps: one.computed_steps,
+                    moves: one.region_plans,
+                };
+                let entries = entries.map_err(unreadable)?.balancer_decision;
+                entries.into_iter().map(record).collect()
+            }
+            BalancerLog::Rejections => {
+                let entries = pb::BalancerRejectionsResponse::decode(answer.log_message);
+                let record = |one: pb::BalancerRejection| BalancerRecord::Rejection {
+                    reason: one.reason,
+                    costs: one.cost_func_info,
+                };
+                let entries = entries.map_err(unreadable)?.balancer_rejection;
+                entries.into_iter().map(record).collect()
+            }
+        })
     }
 
     /// The latest calls in a log of region servers, `host,port,start code`; of all if none is

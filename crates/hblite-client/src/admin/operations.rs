@@ -46,11 +46,6 @@ impl Admin {
     /// Has the master do some work. Returns whether it did.
     pub async fn run_on_master(&self, work: &MasterWork) -> Result<bool> {
         match work {
-            MasterWork::Balance(is_forced) => {
-                let request = pb::BalanceRequest { ignore_rit: Some(*is_forced), dry_run: None };
-                let answer: pb::BalanceResponse = self.call("Balance", &request).await?;
-                Ok(answer.balancer_ran)
-            }
             MasterWork::Normalize { tables, pattern, namespace } => {
                 let request = pb::NormalizeRequest {
                     table_names: tables.iter().map(convert::table_name).collect(),

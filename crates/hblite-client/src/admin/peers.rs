@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use hblite_model::{PeerConfig, PeerTables, PeerWork, ReplicationPeer, Result};
+use hblite_model::{
+    Error, PeerConfig, PeerTables, PeerWork, ReplicationPeer, Result, TableDescriptor, TableName,
+};
 use hblite_wire::{convert, pb};
 
 use super::Admin;
+use crate::client::Client;
+use crate::url::ClusterUrl;
 
 /// `ReplicationState.State`.
 const ENABLED: i32 = 0;
@@ -35,6 +39,64 @@ impl Admin {
         config_from(&answer.peer_config)
     }
 
+    /// Replicates a table to the peers: creates it there if it does not exist, and then sets the
+    /// scope of its families.
+    ///
+    /// # Errors
+    /// `IllegalArgument` without a peer, or if the table of a peer has other settings;
+    /// `TableNotFound`; `Io` if a peer does not answer.
+    pub async fn enable_table_replication(&self, table: &TableName) -> Result<()> {
+        let mut descriptor = self.describe_table(table).await?;
+        let regions = self.regions(table).await?;
+        let starts = regions.iter().map(|region| region.start_key().to_vec());
+        let split_keys: Vec<Vec<u8>> = starts.filter(|key| !key.is_empty()).collect();
+        let peers = self.list_peers().await?;
+        if peers.is_empty() {
+            return Err(Error::illegal_argument("Found no peer cluster for replication."));
+        }
+        for peer in peers.iter().filter(|peer| peer.config.sends(table)) {
+            // A class of its own knows where it sends to.
+            if let Some(key) = &peer.config.cluster_key {
+                self.prepare_peer(&peer.id, key, &descriptor, &split_keys).await?;
+            }
+        }
+        let replicated = with_scope(&descriptor, "1")?;
+        if replicated != descriptor {
+            descriptor = replicated;
+            self.modify_table(&descriptor).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the cluster of a peer has a table with the same settings.
+    async fn prepare_peer(
+        &self,
+        id: &str,
+        cluster_key: &str,
+        table: &TableDescriptor,
+        split_keys: &[Vec<u8>],
+    ) -> Result<()> {
+        let invalid = || Error::illegal_argument(format!("Invalid cluster key: {cluster_key}"));
+        let (quorum, parent) = cluster_key.rsplit_once(':').ok_or_else(invalid)?;
+        let url = ClusterUrl::parse(&format!("hbase://{quorum}{parent}"))?;
+        let address = url.address.ok_or_else(invalid)?;
+        let peer = Client::new(address, (*self.shared.settings).clone());
+        let admin = peer.admin();
+        let name = table.name();
+        if !admin.table_exists(name).await? {
+            return admin.create_table(table, split_keys).await;
+        }
+        let theirs = admin.describe_table(name).await?;
+        match with_scope(&theirs, "0")? == with_scope(table, "0")? {
+            true => Ok(()),
+            false => Err(Error::illegal_argument(format!(
+                "Table {name} exists in peer cluster {id}, but the table descriptors are not same \
+                 when compared with source cluster. Thus can not enable the table's replication \
+                 switch."
+            ))),
+        }
+    }
+
     /// Adds, changes or forgets a peer.
     pub async fn change_peer(&self, work: &PeerWork) -> Result<()> {
         let (name, id) = match work {
@@ -61,6 +123,17 @@ impl Admin {
         let request = pb::ReplicationPeerRequest { peer_id: id.clone() };
         self.change(name, &request).await
     }
+}
+
+/// The table with this replication scope of all families.
+fn with_scope(table: &TableDescriptor, scope: &str) -> Result<TableDescriptor> {
+    let mut changed = table.clone();
+    for family in table.families() {
+        let mut family = family.clone();
+        family.set_attribute("REPLICATION_SCOPE", scope)?;
+        changed.set_family(family);
+    }
+    Ok(changed)
 }
 
 fn config(config: &PeerConfig) -> pb::ReplicationPeer {

@@ -16,8 +16,8 @@ const REGION_NAME: i32 = 1;
 const ENCODED_NAME: i32 = 2;
 /// The length of an encoded name, which is hexadecimal.
 const ENCODED_LENGTH: usize = 32;
-/// `Option.MASTER_COPROCESSORS` and `REGIONS_IN_TRANSITION`.
-const MASTER: [i32; 2] = [6, 7];
+/// `Option.MASTER_COPROCESSORS`, `REGIONS_IN_TRANSITION` and `TASKS`.
+const MASTER: [i32; 3] = [6, 7, 12];
 /// HBase's names of the security features and of the states of a region, in the order of their
 /// numbers.
 const CAPABILITIES: [&str; 5] = [
@@ -90,10 +90,7 @@ impl Admin {
                 let _: pb::Empty = self.call("StopMaster", &pb::Empty {}).await?;
             }
             // They return something, and are called where that is read.
-            MasterWork::Balance(_)
-            | MasterWork::Normalize { .. }
-            | MasterWork::CleanerChore
-            | MasterWork::HbckChore => {}
+            MasterWork::Normalize { .. } | MasterWork::CleanerChore | MasterWork::HbckChore => {}
         }
         Ok(())
     }
@@ -110,6 +107,8 @@ impl Admin {
         report.is_in_maintenance_mode = maintenance.value.unwrap_or(false);
         report.security_capabilities =
             security.capabilities.iter().map(|number| nth(&CAPABILITIES, *number)).collect();
+        report.tasks =
+            answer.cluster_status.master_tasks.into_iter().map(super::status::task).collect();
         let coprocessors = answer.cluster_status.master_coprocessors;
         report.coprocessors = coprocessors.into_iter().map(|one| one.name).collect();
         for one in &answer.cluster_status.regions_in_transition {

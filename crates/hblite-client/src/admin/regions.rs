@@ -68,7 +68,7 @@ impl Admin {
 
     /// The region with this full or encoded name.
     async fn find_region(&self, name: &str) -> Result<RegionInfo> {
-        let encoded = encoded_name(name);
+        let encoded = RegionInfo::encoded_name_of(name);
         let regions = self.read_meta(&Scan::new().with_family("info")).await?;
         let found = regions.into_iter().find(|region| region.encoded_name() == encoded);
         found.ok_or_else(|| Error::new(Exception::UnknownRegion, name.to_owned()))
@@ -118,7 +118,7 @@ impl Admin {
             return Err(Error::illegal_argument(message));
         }
         let known = self.read_meta(&Scan::new().with_family("info")).await?;
-        for name in regions.iter().map(|name| encoded_name(name)) {
+        for name in regions.iter().map(|name| RegionInfo::encoded_name_of(name)) {
             if !known.iter().any(|region| region.encoded_name() == name) {
                 let message = format!("Can't invoke merge on unknown region {name}");
                 return Err(Error::new(Exception::UnknownRegion, message));
@@ -127,7 +127,7 @@ impl Admin {
         let (nonce_group, nonce) = self.nonce();
         let specifier = |name: &&str| pb::RegionSpecifier {
             r#type: ENCODED_NAME,
-            value: encoded_name(name).as_bytes().to_vec().into(),
+            value: RegionInfo::encoded_name_of(name).into_bytes().into(),
         };
         let request = pb::MergeTableRegionsRequest {
             region: regions.iter().map(specifier).collect(),
@@ -141,7 +141,13 @@ impl Admin {
     /// Removes all cells of a region, named by its full or encoded name.
     pub async fn truncate_region(&self, region: &str) -> Result<()> {
         let (nonce_group, nonce) = self.nonce();
-        let region_info = convert::region_info(&self.find_region(region).await?);
+        let unknown = |error: Error| match error.exception() {
+            Exception::UnknownRegion => {
+                Error::new(Exception::UnknownRegion, format!("Invalid region: {region}"))
+            }
+            _ => error,
+        };
+        let region_info = convert::region_info(&self.find_region(region).await.map_err(unknown)?);
         let request = pb::TruncateRegionRequest { region_info, nonce_group, nonce };
         self.change("TruncateRegion", &request).await
     }
@@ -245,13 +251,5 @@ fn compact_region(request: &CompactRequest, region: &RegionInfo) -> pb::CompactR
         region: convert::region_specifier(&region.region_name()),
         major: Some(request.kind() == CompactionKind::Major),
         family: request.family().map(|family| family.to_vec().into()),
-    }
-}
-
-/// The encoded name in a full one.
-fn encoded_name(name: &str) -> &str {
-    match name.strip_suffix('.').and_then(|name| name.rsplit_once('.')) {
-        Some((_, encoded)) => encoded,
-        None => name,
     }
 }

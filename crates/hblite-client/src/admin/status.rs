@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use hblite_model::{
-    Error, Exception, RegionInfo, RegionLoad, RegionStatus, Result, Scan, ServerStatus, ServerTask,
-    StoreStatus, ZooKeeperReport,
+    Error, Exception, RegionInfo, RegionLoad, RegionStatus, ReplicationLoad, ReplicationSource,
+    Result, Scan, ServerStatus, ServerTask, StoreStatus, ZooKeeperReport,
 };
 use hblite_wire::pb;
 use tokio::task::JoinSet;
@@ -61,6 +61,7 @@ impl Admin {
             let mut status = ServerStatus::default();
             status.name = text(&server.server);
             status.requests_per_second = server.server_load.number_of_requests.unwrap_or(0);
+            status.replication = replication(&server.server_load);
             status.tasks = server.server_load.tasks.into_iter().map(task).collect();
             status.memory_used_bytes = mib(server.server_load.used_heap_mb);
             status.memory_max_bytes = mib(server.server_load.max_heap_mb);
@@ -128,7 +129,7 @@ impl Admin {
 /// HBase's names of the states of a task, in the order of their numbers.
 const TASK_STATES: [&str; 4] = ["RUNNING", "WAITING", "COMPLETE", "ABORTED"];
 
-fn task(message: pb::ServerTask) -> ServerTask {
+pub(super) fn task(message: pb::ServerTask) -> ServerTask {
     let state = usize::try_from(message.state).ok().and_then(|at| TASK_STATES.get(at));
     let millis = |time: Option<u64>| time.and_then(|time| i64::try_from(time).ok());
     let started_ms = millis(message.start_time).unwrap_or(0);
@@ -138,7 +139,35 @@ fn task(message: pb::ServerTask) -> ServerTask {
         state: state.map_or_else(|| message.state.to_string(), |name| (*name).to_owned()),
         started_ms,
         since_ms: millis(message.completion_time).unwrap_or(started_ms),
+        completed_ms: message.completion_time.map_or(-1, u64::cast_signed),
     }
+}
+
+/// What a server says that it gets from other clusters and sends to peers.
+fn replication(load: &pb::ServerLoad) -> Option<ReplicationLoad> {
+    let sink = load.repl_load_sink.as_ref()?;
+    let millis = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
+    let mut replication = ReplicationLoad::default();
+    replication.started_ms = millis(sink.timestamp_started.unwrap_or(0));
+    replication.applied_ms = millis(sink.time_stamps_of_last_applied_op);
+    replication.applied_age_ms = millis(sink.age_of_last_applied_op);
+    for one in &load.repl_load_source {
+        let mut source = ReplicationSource::default();
+        source.peer.clone_from(&one.peer_id);
+        source.queue = one.queue_id.clone().unwrap_or_default();
+        source.is_recovered = one.recovered.unwrap_or(false);
+        source.is_running = one.running.unwrap_or(false);
+        source.shipped_ms = millis(one.time_stamp_of_last_shipped_op);
+        source.shipped_age_ms = millis(one.age_of_last_shipped_op);
+        source.lag_ms = millis(one.replication_lag);
+        source.logs = one.size_of_log_queue;
+        source.writes_read = one.edits_read.unwrap_or(0);
+        source.writes_shipped = one.ops_shipped.unwrap_or(0);
+        source.has_writes = one.edits_since_restart.unwrap_or(false);
+        source.next_ms = millis(one.time_stamp_of_next_to_replicate.unwrap_or(0));
+        replication.sources.push(source);
+    }
+    Some(replication)
 }
 
 fn region_status(region: RegionInfo, load: &pb::RegionLoad) -> RegionStatus {

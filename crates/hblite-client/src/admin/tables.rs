@@ -134,18 +134,17 @@ impl Admin {
         found.pop().ok_or_else(|| not_found(table))
     }
 
-    /// Tables in order of their names: those of the default namespace first, then by namespace.
+    /// Tables in the order of their names with their namespaces, `default:` included.
     pub async fn list_tables(&self, system: SystemTables) -> Result<Vec<TableDescriptor>> {
         let request = pb::GetTableDescriptorsRequest {
             include_sys_tables: Some(system == SystemTables::Include),
             ..pb::GetTableDescriptorsRequest::default()
         };
         let mut found = self.descriptors(&request).await?;
-        let key = |table: &TableDescriptor| {
+        found.sort_by_cached_key(|table| {
             let name = table.name();
-            (name.namespace() != "default", name.clone())
-        };
-        found.sort_by_key(key);
+            format!("{}:{}", name.namespace(), name.qualifier())
+        });
         Ok(found)
     }
 
@@ -160,13 +159,23 @@ impl Admin {
 
     /// Replaces the settings of a table, families included.
     pub async fn modify_table(&self, table: &TableDescriptor) -> Result<()> {
+        self.modify(table, true).await
+    }
+
+    /// As [`Admin::modify_table`], without reopening the regions: they get the settings when they
+    /// are opened next.
+    pub async fn modify_table_lazily(&self, table: &TableDescriptor) -> Result<()> {
+        self.modify(table, false).await
+    }
+
+    async fn modify(&self, table: &TableDescriptor, reopens: bool) -> Result<()> {
         let (nonce_group, nonce) = self.nonce();
         let request = pb::ModifyTableRequest {
             table_name: convert::table_name(table.name()),
             table_schema: convert::table_schema(table),
             nonce_group,
             nonce,
-            reopen_regions: None,
+            reopen_regions: (!reopens).then_some(false),
         };
         self.change("ModifyTable", &request).await
     }

@@ -2,6 +2,7 @@
 //! connection.
 
 use std::fmt;
+use std::io::ErrorKind;
 
 use bytes::Bytes;
 use hblite_wire::{client_frame, pb};
@@ -94,7 +95,10 @@ impl Attempt<'_> {
             .connect_timeout
             .min(self.deadline.saturating_duration_since(Instant::now()));
         let stream = match timeout(limit, waiting::connect(self.server)).await {
-            Ok(stream) => stream.map_err(|error| unreachable(error.to_string()))?,
+            Ok(stream) => stream.map_err(|error| match error.kind() {
+                ErrorKind::NotFound => CallError::UnknownHost { server: self.server.clone() },
+                _ => unreachable(error.to_string()),
+            })?,
             Err(_) => {
                 return Err(unreachable(format!("no connection within {} ms", limit.as_millis())));
             }

@@ -197,7 +197,7 @@ impl RegionsScan {
     fn count(&mut self, fetched: &Fetched) {
         self.answered = Some(Instant::now());
         self.metrics.rpc_calls += 1;
-        let bytes = fetched.results.iter().map(|row| row.size_bytes() as u64);
+        let bytes = fetched.results.iter().map(ScanMetrics::bytes_of_result);
         self.metrics.bytes_in_results += bytes.sum::<u64>();
         for pair in fetched.metrics.iter().flat_map(|metrics| &metrics.metrics) {
             let value = pair.value.and_then(|value| value.try_into().ok());

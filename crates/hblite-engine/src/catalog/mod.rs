@@ -74,7 +74,7 @@ use std::sync::Arc;
 use hblite_env::Clock;
 use hblite_env::sync::{Mutex, RwLock};
 use hblite_model::bytes::from_string_binary;
-use hblite_model::name::{DEFAULT_NAMESPACE, namespace_not_found};
+use hblite_model::name::namespace_not_found;
 use hblite_model::{
     Error, Exception, NamespaceDescriptor, RegionInfo, RegionLocation, Result, SystemTables,
     TableDescriptor, TableName, TableState,
@@ -251,15 +251,19 @@ impl Catalog {
         Ok(Arc::clone(&self.entry(table)?.descriptor))
     }
 
-    /// Tables in order of their names, those of the default namespace first.
+    /// Tables in the order of their names with their namespaces, `default:` included.
     pub fn list_tables(&self, system: SystemTables) -> Vec<TableDescriptor> {
+        let is_wanted = |name: &TableName| system == SystemTables::Include || !name.is_system();
         let tables = self.tables.read();
-        let (default, others): (Vec<_>, Vec<_>) = tables
-            .iter()
-            .filter(|(name, _)| system == SystemTables::Include || !name.is_system())
-            .partition(|(name, _)| name.namespace() == DEFAULT_NAMESPACE);
-        let slots = default.into_iter().chain(others);
-        slots.filter_map(|(_, slot)| Some(slot.entry().ok()?.descriptor.as_ref().clone())).collect()
+        let slots = tables.iter().filter(|(name, _)| is_wanted(name));
+        let mut found: Vec<TableDescriptor> = slots
+            .filter_map(|(_, slot)| Some(slot.entry().ok()?.descriptor.as_ref().clone()))
+            .collect();
+        found.sort_by_cached_key(|table| {
+            let name = table.name();
+            format!("{}:{}", name.namespace(), name.qualifier())
+        });
+        found
     }
 
     /// The name of the server that serves the regions: `host,port,start code`.

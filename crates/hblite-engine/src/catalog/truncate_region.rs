@@ -21,9 +21,9 @@ use std::sync::atomic::Ordering;
 
 use hblite_model::{Error, Exception, RegionInfo, Result, TableState};
 
+use super::Procedures;
 use super::meta::{self, RegionRow};
 use super::table::TableEntry;
-use super::{Procedures, encoded_part};
 use crate::files::sync_dir;
 use crate::layout::{Shape, foreign_entry};
 use crate::region::Region;
@@ -37,7 +37,7 @@ impl Procedures<'_> {
     /// is unchanged. `RegionServerStopped`: its state is known only when the store is opened again.
     pub fn truncate_region(&self, name: &str) -> Result<()> {
         let Some((table, row)) = self.find_row(name) else {
-            let message = format!("No RegionState found for {}", encoded_part(name));
+            let message = format!("Invalid region: {name}");
             return Err(Error::new(Exception::UnknownRegion, message));
         };
         let _procedure = self.begin_procedure()?;

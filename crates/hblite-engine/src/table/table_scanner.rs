@@ -155,7 +155,8 @@ impl TableScanner {
             metrics.regions_scanned += 1;
             metrics.rows_scanned += rows.scanned;
             metrics.rows_filtered += rows.filtered;
-            metrics.bytes_in_results += current.size_bytes;
+            metrics.bytes_in_results +=
+                current.size_bytes + current.cells_read * size_of::<u32>() as u64;
         }
         metrics
     }

@@ -2,6 +2,8 @@
 //!
 //! All work on 32 bits and wrap. Source: HBase's `JenkinsHash`, `MurmurHash`, `MurmurHash3`.
 
+use hblite_model::bytes::jenkins_hash;
+
 /// Which hash function a filter uses (`hbase.hash.type`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BloomHash {
@@ -41,7 +43,7 @@ impl BloomHash {
 
     fn hash(self, bytes: &[u8], seed: u32) -> u32 {
         match self {
-            Self::Jenkins => jenkins(bytes, seed),
+            Self::Jenkins => jenkins_hash(bytes, seed),
             Self::Murmur => murmur(bytes, seed),
             Self::Murmur3 => murmur3(bytes, seed),
         }
@@ -104,47 +106,6 @@ fn murmur3(bytes: &[u8], seed: u32) -> u32 {
     h = (h ^ h >> 16).wrapping_mul(0x85eb_ca6b);
     h = (h ^ h >> 13).wrapping_mul(0xc2b2_ae35);
     h ^ h >> 16
-}
-
-fn jenkins(bytes: &[u8], seed: u32) -> u32 {
-    let start = 0xdead_beef_u32.wrapping_add(bytes.len() as u32).wrapping_add(seed);
-    let (mut a, mut b, mut c) = (start, start, start);
-    let mut rest = bytes;
-    while rest.len() > 12 {
-        a = a.wrapping_add(word(rest));
-        b = b.wrapping_add(word(&rest[4..]));
-        c = c.wrapping_add(word(&rest[8..]));
-        for (x, y, z, bits) in [(0, 2, 1, 4), (1, 0, 2, 6), (2, 1, 0, 8)] {
-            jenkins_mix(&mut a, &mut b, &mut c, (x, y, z), bits);
-        }
-        for (x, y, z, bits) in [(0, 2, 1, 16), (1, 0, 2, 19), (2, 1, 0, 4)] {
-            jenkins_mix(&mut a, &mut b, &mut c, (x, y, z), bits);
-        }
-        rest = &rest[12..];
-    }
-    if rest.is_empty() {
-        return c;
-    }
-    let mut last = [0; 12];
-    last[..rest.len()].copy_from_slice(rest);
-    a = a.wrapping_add(word(&last));
-    b = b.wrapping_add(word(&last[4..]));
-    c = c.wrapping_add(word(&last[8..]));
-    c = (c ^ b).wrapping_sub(b.rotate_left(14));
-    a = (a ^ c).wrapping_sub(c.rotate_left(11));
-    b = (b ^ a).wrapping_sub(a.rotate_left(25));
-    c = (c ^ b).wrapping_sub(b.rotate_left(16));
-    a = (a ^ c).wrapping_sub(c.rotate_left(4));
-    b = (b ^ a).wrapping_sub(a.rotate_left(14));
-    (c ^ b).wrapping_sub(b.rotate_left(24))
-}
-
-/// One step of lookup3's mix: `x -= y; x ^= rot(y, bits); y += z`, each of the three by its index.
-fn jenkins_mix(a: &mut u32, b: &mut u32, c: &mut u32, (x, y, z): (usize, usize, usize), bits: u32) {
-    let mut state = [*a, *b, *c];
-    state[x] = state[x].wrapping_sub(state[y]) ^ state[y].rotate_left(bits);
-    state[y] = state[y].wrapping_add(state[z]);
-    [*a, *b, *c] = state;
 }
 
 #[cfg(test)]

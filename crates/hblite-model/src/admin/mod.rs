@@ -34,11 +34,11 @@ pub use large::{LARGE_CELL_BYTES, LARGE_ROW_BYTES, LargeItem};
 pub use master_work::{LockedResource, ProcedureStatus, ResourceLock};
 pub use operation::{
     CacheEviction, ClusterServers, CompactionState, MasterReport, MasterWork, RegionInTransition,
-    ServerWork, ZooKeeperReport,
+    ServerWork, ZooKeeperReport, check_pattern,
 };
 pub use peer::{PeerConfig, PeerTables, PeerWork, ReplicationPeer, unreachable_peer};
 pub use permission::{
-    BalanceReport, GroupMember, GroupWork, LabelQuery, LabelWork, PermissionAction,
+    BalanceReport, BalanceRequest, GroupMember, GroupWork, LabelQuery, LabelWork, PermissionAction,
     PermissionPlace, PermissionWork, ServerGroup, UserPermission,
 };
 pub use quota::{
@@ -51,12 +51,12 @@ pub use row_counts::{
     HEAVY_ROWS_MAX, HeavyRows, LARGE_MAX, ROW_MAX, RegionRows, RowCounts, RowWaits, SampledRow,
     WAITED_ROWS_MAX, WaitedRow,
 };
-pub use server_log::{LoggedCall, ServerLog, ServerLogRequest};
+pub use server_log::{BalancerLog, BalancerRecord, LoggedCall, ServerLog, ServerLogRequest};
 pub use snapshot::{SnapshotDescription, SnapshotKind, SnapshotOptions};
 pub use space_saving::SpaceSaving;
 pub use status::{
-    DamagedFile, RegionLoad, RegionLocation, RegionStatus, ScrubStatus, ServerStatus, ServerTask,
-    StoreStatus,
+    DamagedFile, RegionLoad, RegionLocation, RegionStatus, ReplicationLoad, ReplicationSource,
+    ScrubStatus, ServerStatus, ServerTask, StoreStatus,
 };
 pub use switch::Switch;
 pub use table_state::TableState;

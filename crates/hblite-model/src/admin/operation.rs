@@ -1,6 +1,7 @@
 //! Servers, and the work that the master and they do on request.
 
-use crate::{CompactionKind, TableName};
+use crate::filter::{RegexEngine, RegexFlags, RegexString};
+use crate::{CompactionKind, Error, Exception, Result, TableName};
 
 /// The servers of a cluster by name: `host,port,start code`. A store of this process counts as one
 /// master and one region server.
@@ -38,8 +39,6 @@ pub struct ZooKeeperReport {
 /// Work of the master that can be requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MasterWork {
-    /// Moves regions to servers with fewer of them; with `true` even while others are moving.
-    Balance(bool),
     /// Splits large regions and merges small ones, of tables that match everything given.
     Normalize {
         /// The names of the tables; empty for any.
@@ -115,6 +114,15 @@ pub struct CacheEviction {
     pub failed_regions: u64,
 }
 
+/// Refuses a pattern for names that is not a regular expression, in the words of Java.
+///
+/// # Errors
+/// `Io`, as HBase's master.
+pub fn check_pattern(pattern: &str) -> Result<()> {
+    let compiled = RegexString::new(pattern, RegexFlags::default(), RegexEngine::Java);
+    compiled.map(drop).map_err(|error| Error::new(Exception::Io, error.message()))
+}
+
 /// What the master says about itself and about regions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -127,6 +135,8 @@ pub struct MasterReport {
     pub coprocessors: Vec<String>,
     /// Regions between two servers or states.
     pub regions_in_transition: Vec<RegionInTransition>,
+    /// What it is doing; empty for a store.
+    pub tasks: Vec<super::ServerTask>,
 }
 
 /// A region between two servers or states.

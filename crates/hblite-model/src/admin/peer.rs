@@ -45,6 +45,26 @@ pub struct PeerConfig {
     pub is_serial: bool,
 }
 
+impl PeerConfig {
+    /// Whether something of a table is sent.
+    pub fn sends(&self, table: &TableName) -> bool {
+        let has = |names: &Option<BTreeSet<String>>| {
+            names.as_ref().is_some_and(|names| names.contains(table.namespace()))
+        };
+        let families = |tables: &Option<PeerTables>| {
+            tables.as_ref().and_then(|tables| tables.get(table)).cloned()
+        };
+        match self.sends_all {
+            true => {
+                let excluded = families(&self.excluded_tables);
+                !has(&self.excluded_namespaces)
+                    && excluded.is_none_or(|families| !families.is_empty())
+            }
+            false => has(&self.namespaces) || families(&self.tables).is_some(),
+        }
+    }
+}
+
 /// A change of a peer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PeerWork {

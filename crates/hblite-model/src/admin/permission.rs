@@ -147,6 +147,17 @@ pub enum LabelQuery {
     OfUser(String),
 }
 
+/// A run of the balancer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BalanceRequest {
+    /// The server group whose regions are moved; `None` for all.
+    pub group: Option<String>,
+    /// Whether it runs even while regions are moving.
+    pub ignores_moves: bool,
+    /// Whether the moves are only counted.
+    pub is_dry_run: bool,
+}
+
 /// What a run of the balancer has done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BalanceReport {

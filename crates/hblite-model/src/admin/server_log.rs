@@ -1,5 +1,41 @@
 //! The logs of calls that region servers keep in memory.
 
+/// A log that the master keeps of the balancer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BalancerLog {
+    /// Runs that moved regions.
+    Decisions,
+    /// Runs that moved nothing.
+    Rejections,
+}
+
+/// An entry of such a log.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BalancerRecord {
+    /// A run that moved regions.
+    Decision {
+        /// The costs of the parts before it.
+        costs_before: String,
+        /// The costs of the parts after it.
+        costs_after: String,
+        /// The cost before it.
+        cost_before: f64,
+        /// The cost after it.
+        cost_after: f64,
+        /// Steps of its search.
+        steps: u64,
+        /// The moves.
+        moves: Vec<String>,
+    },
+    /// A run that moved nothing.
+    Rejection {
+        /// Why.
+        reason: String,
+        /// The costs of the parts.
+        costs: Vec<String>,
+    },
+}
+
 /// Which of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerLog {

@@ -90,6 +90,52 @@ pub struct ServerStatus {
     pub last_error: Option<String>,
     /// What it is doing; empty for a store.
     pub tasks: Vec<ServerTask>,
+    /// What it gets from other clusters and sends to them, if it says so.
+    pub replication: Option<ReplicationLoad>,
+}
+
+/// What a server gets from other clusters, and what it sends to peers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReplicationLoad {
+    /// Since when it takes writes of other clusters, in milliseconds.
+    pub started_ms: i64,
+    /// The time of the last such write, in milliseconds; `started_ms` if there was none.
+    pub applied_ms: i64,
+    /// How old that write was, in milliseconds.
+    pub applied_age_ms: i64,
+    /// Its queues of writes for peers.
+    pub sources: Vec<ReplicationSource>,
+}
+
+/// A queue of writes for a peer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReplicationSource {
+    /// The peer.
+    pub peer: String,
+    /// The name of the queue.
+    pub queue: String,
+    /// Whether it was taken over from a server that is gone.
+    pub is_recovered: bool,
+    /// Whether it is being sent.
+    pub is_running: bool,
+    /// The time of the last write that was sent, in milliseconds; 0 if there was none.
+    pub shipped_ms: i64,
+    /// How old that write was, in milliseconds.
+    pub shipped_age_ms: i64,
+    /// How far the peer is behind, in milliseconds.
+    pub lag_ms: i64,
+    /// Logs in the queue.
+    pub logs: u32,
+    /// Writes that were read from logs.
+    pub writes_read: u64,
+    /// Writes that were sent.
+    pub writes_shipped: u64,
+    /// Whether there were any writes.
+    pub has_writes: bool,
+    /// The time of the next one, in milliseconds.
+    pub next_ms: i64,
 }
 
 /// Requests of a region, and what they moved, since the region was opened.
@@ -138,4 +184,6 @@ pub struct ServerTask {
     pub started_ms: i64,
     /// Since when it is in its state, in milliseconds.
     pub since_ms: i64,
+    /// When it ended, in milliseconds; -1 if it has not.
+    pub completed_ms: i64,
 }

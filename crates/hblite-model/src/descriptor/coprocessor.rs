@@ -35,6 +35,16 @@ impl TableDescriptor {
         names.iter().for_each(|name| self.remove_attribute(name));
     }
 
+    /// Removes a coprocessor by its class, if the table has it.
+    pub fn remove_coprocessor(&mut self, class: &str) {
+        let is_it = |(key, spec): &(&String, &String)| {
+            number(key).is_some() && parse(spec).is_some_and(|(one, _)| one.class == class)
+        };
+        let keys: Vec<String> =
+            self.attributes().iter().filter(is_it).map(|(key, _)| key.clone()).collect();
+        keys.iter().for_each(|key| self.remove_attribute(key));
+    }
+
     /// Adds a coprocessor under the next free number (`addCoprocessorWithSpec`). Whether a server
     /// has the class is checked when the table is created or modified.
     ///

@@ -92,6 +92,18 @@ impl Get {
         Self { scan: self.scan.with_replica_id(id) }
     }
 
+    /// An attribute, for coprocessors of a cluster's servers. A store has no use for it.
+    #[must_use]
+    pub fn with_attribute(self, name: &str, value: impl Into<Vec<u8>>) -> Self {
+        Self { scan: self.scan.with_attribute(name, value) }
+    }
+
+    /// Reads as one who has only these of the user's visibility labels, on a cluster with labels.
+    #[must_use]
+    pub fn with_authorizations<'a>(self, labels: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { scan: self.scan.with_authorizations(labels) }
+    }
+
     /// The row.
     #[inline]
     pub fn row(&self) -> &[u8] {

@@ -5,6 +5,7 @@
 //! the operation is passed to the table ([`Mutation::check`] and its counterparts).
 
 mod action;
+mod attributes;
 mod check_and_mutate;
 mod columns;
 mod consistency;

@@ -10,8 +10,10 @@ use std::time::Duration;
 
 use smallvec::SmallVec;
 
+use super::attributes::Attributes;
 use super::value::IntoValue;
 use super::{Durability, TimeRange};
+use crate::admin::PermissionAction;
 use crate::bytes::to_string_binary;
 use crate::cell::key::{FAMILY_LENGTH_MAX, ROW_LENGTH_MAX};
 use crate::cell::{self, CellBuffer, CellType, LATEST_TIMESTAMP, key};
@@ -44,6 +46,7 @@ pub struct Mutation {
     time_to_live_ms: Option<i64>,
     time_range: TimeRange,
     returns_results: bool,
+    attributes: Attributes,
     /// A part that was refused while building; reported when the mutation is passed to a table.
     refused: Option<String>,
 }
@@ -76,6 +79,7 @@ impl Mutation {
             time_to_live_ms: None,
             time_range: TimeRange::ALL,
             returns_results: true,
+            attributes: Attributes::default(),
             refused: check_row(row).err().map(|error| error.message().to_owned()),
         }
     }
@@ -174,6 +178,11 @@ impl Mutation {
         self.returns_results
     }
 
+    /// What coprocessors of a cluster's servers may read, by name. A store has no use for it.
+    pub fn attributes(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.attributes.iter()
+    }
+
     /// Whether this deletes all families of the row: a delete that names none.
     #[inline]
     pub fn is_whole_row_delete(&self) -> bool {
@@ -264,6 +273,32 @@ macro_rules! mutation_type {
             #[must_use]
             pub fn with_durability(mut self, durability: Durability) -> Self {
                 self.0.durability = durability;
+                self
+            }
+
+            /// An attribute, for coprocessors of a cluster's servers. A store has no use for it.
+            #[must_use]
+            pub fn with_attribute(mut self, name: &str, value: impl Into<Vec<u8>>) -> Self {
+                self.0.attributes.set(name, value.into());
+                self
+            }
+
+            /// An expression of visibility labels, such as `SECRET & !PUBLIC`, for a cluster that
+            /// has them: who sees the cells that are written, or which cells a delete applies to.
+            #[must_use]
+            pub fn with_cell_visibility(mut self, expression: &str) -> Self {
+                self.0.attributes.set_expression(expression);
+                self
+            }
+
+            /// What each user may do with the cells that are written, for a cluster with
+            /// permissions.
+            #[must_use]
+            pub fn with_cell_permissions<'a>(
+                mut self,
+                users: impl IntoIterator<Item = (&'a str, &'a [PermissionAction])>,
+            ) -> Self {
+                self.0.attributes.set_permissions(users);
                 self
             }
 

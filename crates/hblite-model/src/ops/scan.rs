@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
+use super::attributes::Attributes;
 use super::scan_range::ScanRange;
 use super::{ColumnSelection, Consistency, TimeRange};
 use crate::direction::Direction;
@@ -46,6 +47,7 @@ pub struct Scan {
     replica_id: Option<u16>,
     async_prefetch: Option<bool>,
     tracks_metrics: bool,
+    attributes: Attributes,
     is_get: bool,
 }
 
@@ -73,6 +75,7 @@ impl Default for Scan {
             replica_id: None,
             async_prefetch: None,
             tracks_metrics: false,
+            attributes: Attributes::default(),
             is_get: false,
         }
     }
@@ -296,6 +299,20 @@ impl Scan {
         Self { replica_id: Some(id), ..self }
     }
 
+    /// An attribute, for coprocessors of a cluster's servers. A store has no use for it.
+    #[must_use]
+    pub fn with_attribute(mut self, name: &str, value: impl Into<Vec<u8>>) -> Self {
+        self.attributes.set(name, value.into());
+        self
+    }
+
+    /// Reads as one who has only these of the user's visibility labels, on a cluster with labels.
+    #[must_use]
+    pub fn with_authorizations<'a>(mut self, labels: impl IntoIterator<Item = &'a str>) -> Self {
+        self.attributes.set_labels(labels);
+        self
+    }
+
     /// Whether servers of a cluster count rows and bytes for [`ScanMetrics`](crate::ScanMetrics).
     /// A directory always counts them.
     #[must_use]
@@ -447,6 +464,11 @@ impl Scan {
     /// Whether servers count what the scan does.
     pub fn tracks_metrics(&self) -> bool {
         self.tracks_metrics
+    }
+
+    /// What coprocessors of a cluster's servers may read, by name. A store has no use for it.
+    pub fn attributes(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.attributes.iter()
     }
 
     /// Whether the scan answers a get.

@@ -117,7 +117,9 @@ fn add_family(
 }
 
 pub(super) fn alter(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
-    change(context, &arguments)?;
+    if !change(context, &arguments)? {
+        return Ok(Value::Nil);
+    }
     context.out.line("Updating all regions with the new schema...")?;
     print_updated(context, &arguments)
 }
@@ -127,7 +129,8 @@ pub(super) fn alter_async(context: &mut Context<'_>, arguments: Arguments) -> Co
     Ok(Value::Nil)
 }
 
-fn change(context: &mut Context<'_>, arguments: &Arguments) -> Result<(), Failure> {
+/// Changes a table. Returns whether its regions have the new settings.
+fn change(context: &mut Context<'_>, arguments: &Arguments) -> Result<bool, Failure> {
     let name = arguments.table_name(0)?;
     let admin = context.connection.admin();
     if !admin.table_exists(&name)? {
@@ -138,18 +141,40 @@ fn change(context: &mut Context<'_>, arguments: &Arguments) -> Result<(), Failur
         return Err(Failure::refused(message));
     }
     let mut table = admin.describe_table(&name)?;
+    let mut reopens = true;
     for argument in arguments.rest(1) {
-        let settings = match argument {
+        let mut settings = match argument {
             Value::Hash(settings) => settings.clone(),
             family_name => {
                 table.set_family(family(family_name, &table, context)?);
                 continue;
             }
         };
+        if let Some(value) = settings.remove("REOPEN_REGIONS") {
+            reopens = match value.to_text().to_ascii_lowercase().as_str() {
+                "true" => true,
+                "false" => false,
+                _ => {
+                    let message = "Invalid 'REOPEN_REGIONS' for non-boolean value.";
+                    return Err(Failure::refused(message));
+                }
+            };
+        }
         apply(context, &mut table, settings)?;
     }
-    Ok(admin.modify_table(&table)?)
+    if reopens {
+        admin.modify_table(&table)?;
+    } else {
+        context.out.line(NOT_REOPENED)?;
+        admin.modify_table_lazily(&table)?;
+    }
+    Ok(reopens)
 }
+
+const NOT_REOPENED: &str =
+    "WARNING: You are using REOPEN_REGIONS => 'false' to modify a table, which will
+          result in inconsistencies in the configuration of online regions and other risks. If you
+          encounter any issues, use the original 'alter' command to make the modification again!";
 
 pub(super) fn alter_status(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let name = arguments.table_name(0)?;
@@ -211,6 +236,17 @@ fn apply(
                 "table_att_unset" => unset(table, &name, "attribute")?,
                 _ => unset(table, &name, "configuration")?,
             }
+        }
+        Some("table_remove_coprocessor") => {
+            let classes = match settings.remove("CLASSNAME") {
+                Some(Value::Array(classes)) => classes,
+                Some(class) => vec![class],
+                None => {
+                    let message = "CLASSNAME parameter missing for table_remove_coprocessor method";
+                    return Err(Failure::refused(message));
+                }
+            };
+            classes.iter().for_each(|class| table.remove_coprocessor(&class.to_text()));
         }
         Some(unknown) => return Err(Failure::refused(format!("Unknown method: {unknown}"))),
     }

@@ -203,7 +203,10 @@ fn leading<const N: usize>(bytes: &[u8]) -> Result<[u8; N], Failure> {
 
 /// The value of a counter.
 pub(super) fn counter(bytes: &[u8]) -> Result<Value, Failure> {
-    Ok(Value::Integer(i64::from_be_bytes(leading(bytes)?)))
+    let number = bytes.try_into().map_err(|_| {
+        Failure::refused(format!("Wrong length: {}, expected {}", bytes.len(), size_of::<i64>()))
+    })?;
+    Ok(Value::Integer(i64::from_be_bytes(number)))
 }
 
 #[cfg(test)]

@@ -201,14 +201,45 @@ Deletes all rows of a table and keeps its regions.
     },
 ];
 
-fn refuse_visibility(options: &Hash) -> Result<(), Failure> {
-    match options.truthy("VISIBILITY") {
-        Some(_) => {
-            Err(Failure::refused("VISIBILITY: visibility labels are not supported by hblite"))
+/// What the writes have in common.
+pub(super) trait Write: Sized {
+    fn with_attribute(self, name: &str, value: Vec<u8>) -> Self;
+    fn with_cell_visibility(self, expression: &str) -> Self;
+
+    /// Adds what `ATTRIBUTES` and `VISIBILITY` say. A store, like an HBase without visibility
+    /// labels, has no use for either.
+    fn with_options(mut self, options: &Hash) -> Result<Self, Failure> {
+        match options.truthy("ATTRIBUTES") {
+            None => {}
+            Some(Value::Hash(attributes)) => {
+                for (name, value) in attributes.iter() {
+                    self = self.with_attribute(&name.to_text(), value.to_bytes());
+                }
+            }
+            Some(_) => return Err(Failure::refused("Attributes must be a Hash type")),
         }
-        None => Ok(()),
+        Ok(match options.truthy("VISIBILITY") {
+            Some(expression) => self.with_cell_visibility(&expression.to_text()),
+            None => self,
+        })
     }
 }
+
+macro_rules! write {
+    ($($write:ident)*) => {
+        $(impl Write for $write {
+            fn with_attribute(self, name: &str, value: Vec<u8>) -> Self {
+                $write::with_attribute(self, name, value)
+            }
+
+            fn with_cell_visibility(self, expression: &str) -> Self {
+                $write::with_cell_visibility(self, expression)
+            }
+        })*
+    };
+}
+
+write!(Append Increment Put);
 
 fn time_to_live(options: &Hash) -> Result<Option<i64>, Failure> {
     options.truthy("TTL").map(|millis| integer(millis, "TTL")).transpose()
@@ -223,7 +254,6 @@ fn timestamp_and_options(arguments: &Arguments, at: usize) -> Result<(Option<i64
         }
         None => (None, arguments.hash(at + 1, "the last argument")?),
     };
-    refuse_visibility(&options)?;
     Ok((timestamp, options))
 }
 
@@ -246,7 +276,7 @@ fn put(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     if let Some(millis) = time_to_live(&options)? {
         put = put.with_time_to_live_ms(millis);
     }
-    table.put(&put)?;
+    table.put(&put.with_options(&options)?)?;
     Ok(Value::Nil)
 }
 
@@ -262,7 +292,7 @@ fn increment(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     if let Some(millis) = time_to_live(&options)? {
         increment = increment.with_time_to_live_ms(millis);
     }
-    let result = table.increment(&increment)?;
+    let result = table.increment(&increment.with_options(&options)?)?;
     print_counter(context, result.cells().next().map(|cell| cell.value()))
 }
 
@@ -294,7 +324,6 @@ fn append(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let table = table(context, &arguments)?;
     let column = column(&arguments, 2)?;
     let options = arguments.hash(4, "the last argument")?;
-    refuse_visibility(&options)?;
     let mut append = Append::new(arguments.bytes(1)).add(
         &column.family,
         column.qualifier_or_empty(),
@@ -303,7 +332,7 @@ fn append(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     if let Some(millis) = time_to_live(&options)? {
         append = append.with_time_to_live_ms(millis);
     }
-    let result = table.append(&append)?;
+    let result = table.append(&append.with_options(&options)?)?;
     if let Some(cell) = result.cells().next() {
         let value = bytes::to_string_binary(cell.value());
         context.out.line(&format!("CURRENT VALUE = {value}"))?;
@@ -324,11 +353,17 @@ fn delete(context: &mut Context<'_>, arguments: &Arguments, versions: Versions) 
         Some(spec) if !spec.to_bytes().is_empty() => Some(Column::parse(spec)?),
         _ => None,
     };
-    let (timestamp, _) = timestamp_and_options(arguments, 3)?;
+    let (timestamp, options) = timestamp_and_options(arguments, 3)?;
     let timestamp = timestamp.unwrap_or(LATEST_TIMESTAMP);
-    let delete = |row: &[u8]| delete_of(row, column.as_ref(), timestamp, versions);
+    let delete = |row: &[u8]| {
+        let delete = delete_of(row, column.as_ref(), timestamp, versions);
+        match options.truthy("VISIBILITY") {
+            Some(expression) => delete.with_cell_visibility(&expression.to_text()),
+            None => delete,
+        }
+    };
     match arguments.get(1) {
-        Some(Value::Hash(options)) => delete_prefix(context, &table, options, delete)?,
+        Some(Value::Hash(rows)) => delete_prefix(context, &table, rows, delete)?,
         _ => table.delete(&delete(&arguments.bytes(1)))?,
     }
     Ok(Value::Nil)

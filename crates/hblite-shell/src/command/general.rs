@@ -1,13 +1,12 @@
 //! The store as a whole: status, version, user.
 
 use hblite::bytes::to_string_binary;
-use hblite::{HBASE_VERSION, MasterReport, RegionStatus, ServerStatus};
+use hblite::{MasterReport, RegionStatus, ReplicationSource, ServerStatus, ServerTask};
 
 use super::help;
-use super::operations::on_store;
 use super::region::megabytes;
 use super::{Arguments, Command, CommandResult, Context, Failure};
-use crate::format::Format;
+use crate::format::{Format, java_date};
 use crate::object::Object;
 use crate::value::Value;
 
@@ -18,7 +17,8 @@ pub(super) const COMMANDS: &[Command] = &[
         arity: (0, 2),
         is_table_method: false,
         usage: "\
-Prints the state of the store: a summary ('summary'), its server ('simple') or regions ('detailed').
+Prints the state of the store: a summary ('summary'), its server ('simple') or regions ('detailed'),
+what the servers do ('tasks') or replicate ('replication').
 
   hbase> status
   hbase> status 'simple'
@@ -58,12 +58,16 @@ Prints the release of HBase whose answers hblite gives, and the version of hblit
         arity: (0, 0),
         is_table_method: false,
         usage: "\
-Prints the user.
+Prints the user and their groups.
 
   hbase> whoami",
         run: |context, _| {
             let line = format!("{} (auth:SIMPLE)", context.options.user);
             context.out.line(&line)?;
+            let groups = (context.options.groups)().join(", ");
+            if !groups.is_empty() {
+                context.out.line(&format!("    groups: {groups}"))?;
+            }
             Ok(Value::Nil)
         },
     },
@@ -80,6 +84,7 @@ fn status(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
         }
         Some("simple") => server_status(context, false)?,
         Some("detailed") => server_status(context, true)?,
+        Some("tasks") => tasks_at_work(context)?,
         Some("replication") => replication_status(context, &arguments)?,
         _ => {
             let servers = context.connection.admin().servers()?;
@@ -106,34 +111,115 @@ fn status(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     Ok(Value::Nil)
 }
 
-/// A store has no peers to send to and receives from none.
+/// What servers get from other clusters, and what they send to peers.
 fn replication_status(context: &mut Context<'_>, arguments: &Arguments) -> Result<(), Failure> {
-    on_store(context)?;
     let kind = arguments.name_if_given(1, "The direction")?.unwrap_or_default();
     let admin = context.connection.admin();
-    let started = admin.status()?.opened_at_ms;
-    let servers = admin.servers()?.live;
-    context.out.line(&format!("version {HBASE_VERSION}"))?;
+    let (version, servers) = (admin.servers()?.hbase_version, admin.server_statuses()?);
+    context.out.line(&format!("version {version}"))?;
     context.out.line(&format!("{} live servers", servers.len()))?;
     for server in servers {
-        let host = server.split(',').next().unwrap_or_default();
+        let Some(load) = server.replication else { continue };
+        let host = server.name.split(',').next().unwrap_or_default();
         context.out.line(&format!("    {host}:"))?;
         if !kind.eq_ignore_ascii_case("sink") {
-            context.out.line("       SOURCE:")?;
+            let sources: String =
+                load.sources.iter().map(|source| source_text(context, source)).collect();
+            context.out.line(&format!("       SOURCE:{sources}"))?;
         }
         if !kind.eq_ignore_ascii_case("source") {
-            let line = format!("      SINK: TimeStampStarted={started}, Waiting for OPs... ");
-            context.out.line(&line)?;
+            let line = format!("      SINK: TimeStampStarted={}", load.started_ms);
+            // Nothing has come since it began.
+            context.out.line(&match load.applied_ms == load.started_ms {
+                true => format!("{line}, Waiting for OPs... "),
+                false => format!(
+                    "{line}, AgeOfLastAppliedOp={}, TimeStampsOfLastAppliedOp={}",
+                    load.applied_age_ms,
+                    date(context, load.applied_ms)
+                ),
+            })?;
         }
     }
     Ok(())
+}
+
+fn date(context: &Context<'_>, millis: i64) -> String {
+    java_date(millis, (context.options.utc_offset_seconds)(millis))
+}
+
+/// A queue of writes for a peer.
+fn source_text(context: &Context<'_>, source: &ReplicationSource) -> String {
+    let kind = if source.is_recovered { "Recovered" } else { "Normal" };
+    let title = format!(" PeerID={}\n         {kind} Queue: {}", source.peer, source.queue);
+    if !source.is_running {
+        return format!("{title}\n           No Reader/Shipper threads runnning yet.");
+    }
+    let shipped = match source.shipped_ms {
+        0 => "No Ops shipped since last restart".to_owned(),
+        shipped_ms => format!(
+            "AgeOfLastShippedOp={}, TimeStampOfLastShippedOp={}",
+            source.shipped_age_ms,
+            date(context, shipped_ms)
+        ),
+    };
+    let next = match source.has_writes {
+        true => format!("TimeStampOfNextToReplicate={}", date(context, source.next_ms)),
+        false => "No edits for this source since it started".to_owned(),
+    };
+    format!(
+        "{title}\n           {shipped}, SizeOfLogQueue={}, EditsReadFromLogQueue={}, \
+         OpsShippedToTarget={}, {next}, Replication Lag={}",
+        source.logs, source.writes_read, source.writes_shipped, source.lag_ms
+    )
+}
+
+/// What the master and the servers are doing.
+fn tasks_at_work(context: &mut Context<'_>) -> Result<(), Failure> {
+    let admin = context.connection.admin();
+    let (master, tasks) = (admin.servers()?.master, admin.master_report()?.tasks);
+    let servers = admin.server_statuses()?;
+    context.out.line(&format!("active master:  {}", address(&master)))?;
+    print_at_work(context, "    ", &tasks)?;
+    context.out.line(&format!("{} live servers", servers.len()))?;
+    for server in &servers {
+        context.out.line(&format!("    {}", address(&server.name)))?;
+        print_at_work(context, "        ", &server.tasks)?;
+    }
+    Ok(())
+}
+
+fn print_at_work(
+    context: &mut Context<'_>,
+    indent: &str,
+    tasks: &[ServerTask],
+) -> Result<(), Failure> {
+    let mut at_work = tasks.iter().filter(|task| task.state == "RUNNING").peekable();
+    if at_work.peek().is_none() {
+        return Ok(context.out.line(&format!("{indent}no active tasks"))?);
+    }
+    for task in at_work {
+        context.out.line(&format!("{indent}{}", task_text(task)))?;
+    }
+    Ok(())
+}
+
+/// A task as HBase writes it.
+fn task_text(task: &ServerTask) -> String {
+    format!(
+        "{}: status={}, state={}, startTime={}, completionTime={}",
+        task.description, task.status, task.state, task.started_ms, task.completed_ms
+    )
+}
+
+/// `host,port,start code` as HBase's shell prints it.
+fn address(name: &str) -> String {
+    name.replacen(',', ":", 1).replacen(',', " ", 1)
 }
 
 /// The servers, and with `is_detailed` their regions.
 fn server_status(context: &mut Context<'_>, is_detailed: bool) -> Result<(), Failure> {
     let admin = context.connection.admin();
     let (servers, live) = (admin.servers()?, admin.server_statuses()?);
-    let address = |name: &str| name.replacen(',', ":", 1).replacen(',', " ", 1);
     let report = if is_detailed { admin.master_report()? } else { MasterReport::default() };
     if is_detailed {
         let moving = report.regions_in_transition.len();
@@ -141,6 +227,9 @@ fn server_status(context: &mut Context<'_>, is_detailed: bool) -> Result<(), Fai
         context.out.line(&format!("{moving} regionsInTransition"))?;
     }
     context.out.line(&format!("active master:  {}", address(&servers.master)))?;
+    for task in &report.tasks {
+        context.out.line(&format!("    {}", task_text(task)))?;
+    }
     context.out.line(&format!("{} backup masters", servers.backup_masters.len()))?;
     for master in &servers.backup_masters {
         context.out.line(&format!("    {}", address(master)))?;
@@ -157,6 +246,9 @@ fn server_status(context: &mut Context<'_>, is_detailed: bool) -> Result<(), Fai
             let name = Value::from(region.region.region_name_as_string()).inspect();
             context.out.line(&format!("        {name}"))?;
             context.out.line(&format!("            {}", load_of_region(region)))?;
+        }
+        for task in server.tasks.iter().filter(|_| is_detailed) {
+            context.out.line(&format!("        {}", task_text(task)))?;
         }
     }
     context.out.line(&format!("{} dead servers", servers.dead.len()))?;

@@ -4,7 +4,8 @@
 use hblite::{Exception, GroupMember, GroupWork, ServerGroup, TableName};
 use regex::Regex;
 
-use super::{Arguments, CommandResult, Context, Failure, not_of};
+use super::operations::balance;
+use super::{Arguments, CommandResult, Context, Failure, MANY, not_of};
 use crate::value::Value;
 
 commands! {
@@ -40,10 +41,12 @@ commands! {
             let (from, to) = (name(&arguments)?, arguments.name(1, "Group name")?);
             change(context, &GroupWork::Rename { from, to })
         };
-    "balance_rsgroup" 1 2, "Runs the balancer for a group." " 'g1'" balance;
+    "balance_rsgroup" 1 MANY, "Runs the balancer for a group, as 'balancer' does."
+        " 'g1'\n  hbase> balance_rsgroup 'g1', 'dry_run'"
+        |context, arguments| balance(context, Some(name(&arguments)?), &arguments, 1);
     "move_servers_rsgroup" 2 2, "Moves servers to a group." " 'g1', ['host:16020']"
         |context, arguments| {
-            let (group, servers) = (name(&arguments)?, names(&arguments, 1)?);
+            let (group, servers) = (name(&arguments)?, addresses(&arguments, 1)?);
             change(context, &GroupWork::Move { group, servers, tables: Vec::new() })
         };
     "move_tables_rsgroup" 2 2, "Moves tables to a group." " 'g1', ['t1', 't2']"
@@ -61,23 +64,24 @@ commands! {
     "move_servers_tables_rsgroup" 3 3, "Moves servers and tables to a group."
         " 'g1', ['host:16020'], ['t1']"
         |context, arguments| {
-            let (group, servers) = (name(&arguments)?, names(&arguments, 1)?);
+            let (group, servers) = (name(&arguments)?, addresses(&arguments, 1)?);
             let tables = table_names(&arguments, 2)?;
             change(context, &GroupWork::Move { group, servers, tables })
         };
     "move_servers_namespaces_rsgroup" 3 3, "Moves servers and the tables of namespaces to a group."
         " 'g1', ['host:16020'], ['ns1']"
         |context, arguments| {
-            let (group, servers) = (name(&arguments)?, names(&arguments, 1)?);
+            let (group, servers) = (name(&arguments)?, addresses(&arguments, 1)?);
             let tables = tables_of(context, &arguments, 2)?;
             change(context, &GroupWork::Move { group, servers, tables })
         };
     "remove_servers_rsgroup" 1 1, "Forgets servers that are decommissioned or gone."
         " ['host:16020']"
-        |context, arguments| change(context, &GroupWork::RemoveServers(names(&arguments, 0)?));
+        |context, arguments| change(context, &GroupWork::RemoveServers(addresses(&arguments, 0)?));
     "get_server_rsgroup" 1 1, "Prints the group of a server." " 'host:16020'"
         |context, arguments| {
             let server = arguments.name(0, "A server")?;
+            check_address(&server)?;
             member(context, GroupMember::Server(server.clone()), "Server", &server)
         };
     "get_table_rsgroup" 1 1, "Prints the group of a table." " 't1'"
@@ -128,6 +132,23 @@ fn names(arguments: &Arguments, at: usize) -> Result<Vec<String>, Failure> {
         Some(Value::Array(names)) => Ok(names.iter().map(Value::to_text).collect()),
         Some(Value::String(name)) if at == 0 => Ok(vec![String::from_utf8_lossy(name).into()]),
         other => Err(not_of(other.unwrap_or(&Value::Nil), "Array")),
+    }
+}
+
+/// Names of servers, `host:port`.
+fn addresses(arguments: &Arguments, at: usize) -> Result<Vec<String>, Failure> {
+    let names = names(arguments, at)?;
+    names.iter().try_for_each(|name| check_address(name))?;
+    Ok(names)
+}
+
+/// Refuses a port that is no number, in the words of HBase's library.
+fn check_address(address: &str) -> Result<(), Failure> {
+    match address.rsplit_once(':') {
+        Some((_, port)) if port.parse::<u16>().is_err() => {
+            Err(Failure::refused(format!("Unparseable port number: {address}")))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -207,27 +228,6 @@ fn list_groups(context: &mut Context<'_>, arguments: Arguments) -> CommandResult
     }
     context.out.footer(count)?;
     Ok(Value::Nil)
-}
-
-fn balance(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
-    let ignores_moves = match arguments.get(1).map(Value::to_text).as_deref() {
-        None => false,
-        Some("force" | "ignore_rit") => true,
-        Some(other) => {
-            let message = format!("Illegal argument in balance_rsgroup: {other}");
-            return Err(Failure::refused(message));
-        }
-    };
-    let report = context.connection.admin().balance_group(&name(&arguments)?, ignores_moves)?;
-    if report.has_run {
-        context.out.row("Balancer ran")?;
-        let (calculated, executed) = (report.calculated, report.executed);
-        let line = format!("Moves calculated: {calculated}, moves executed: {executed}");
-        context.out.row(&line)?;
-    } else {
-        context.out.row("Balancer did not run. See logs for details.")?;
-    }
-    Ok(Value::Bool(report.has_run))
 }
 
 fn configure(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {

@@ -1,18 +1,20 @@
 //! Servers and their work: lists, and requests to the master and to region servers.
 
-use hblite::{CompactionKind, MasterWork, ServerWork, SystemTables, TableName};
+use hblite::{
+    BalanceRequest, BalancerLog, BalancerRecord, CompactionKind, Exception, MasterWork, ServerWork,
+    SystemTables, TableName,
+};
+use serde_json::Value as Json;
 
+use super::placement::find_servers;
 use super::switches::boolean;
-use super::{Arguments, CommandResult, Context, Failure, MANY, not_of};
+use super::{Arguments, CommandResult, Context, Failure, MANY, integer, not_of};
 use crate::value::{Hash, Value};
 
 commands! {
-    "balancer" 0 1, "Runs the balancer, and prints whether it ran." "\n  hbase> balancer 'force'"
-        |context, arguments| match arguments.get(0).map(Value::to_text).as_deref() {
-            None => run(context, &MasterWork::Balance(false)),
-            Some("force") => run(context, &MasterWork::Balance(true)),
-            Some(other) => Err(Failure::refused(format!("Invalid argument {other}."))),
-        };
+    "balancer" 0 MANY, "Runs the balancer, with 'ignore_rit' even while regions are moving; with \
+        'dry_run', it only counts moves." "\n  hbase> balancer 'dry_run'"
+        |context, arguments| balance(context, None, &arguments, 0);
     "normalize" 0 MANY, "Runs the normalizer for all tables or some, and prints whether it ran."
         "\n  hbase> normalize TABLE_NAMES => ['t1', 't2']" normalize;
     "catalogjanitor_run" 0 0, "Removes what splits and merges left in hbase:meta." ""
@@ -89,10 +91,10 @@ commands! {
     "list_replicated_tables" 0 1, "Lists families that are to be replicated." " 'abc.*'"
         list_replicated_tables;
     "regioninfo" 1 1, "Prints a region." " 'REGION_NAME'" region_info;
-    "get_balancer_decisions" 0 1, "Prints what the balancer has moved." ""
-        |context, arguments| records(context, &arguments, 0, "BalancerDecision Responses");
-    "get_balancer_rejections" 0 1, "Prints what the balancer has not moved." ""
-        |context, arguments| records(context, &arguments, 0, "BalancerRejection Responses");
+    "get_balancer_decisions" 0 1, "Prints what the balancer has moved." " LIMIT => 10"
+        |context, arguments| balancer_log(context, &arguments, BalancerLog::Decisions);
+    "get_balancer_rejections" 0 1, "Prints why the balancer has moved nothing." " LIMIT => 10"
+        |context, arguments| balancer_log(context, &arguments, BalancerLog::Rejections);
     "close_region" 1 2, "Does nothing: 'unassign' has taken its place." " 'REGION_NAME'"
         |context, _| {
             context.out.line("DEPRECATED!!! Use 'unassign' command instead.")?;
@@ -103,22 +105,8 @@ commands! {
 /// The queues of compactions that a server has.
 const QUEUES: [&str; 2] = ["long", "short"];
 
-/// Fails on a cluster, for commands of which only the answer of a store is known.
-pub(super) fn on_store(context: &Context<'_>) -> Result<(), Failure> {
-    match context.connection.recovery() {
-        Some(_) => Ok(()),
-        None => Err(Failure::refused("on a cluster, use HBase's own shell for this command")),
-    }
-}
-
 fn has_run(context: &Context<'_>, work: &MasterWork) -> CommandResult {
     Ok(Value::Bool(context.connection.admin().run_on_master(work)?))
-}
-
-fn run(context: &mut Context<'_>, work: &MasterWork) -> CommandResult {
-    let has_run = context.connection.admin().run_on_master(work)?;
-    context.out.row(&has_run.to_string())?;
-    Ok(Value::Bool(has_run))
 }
 
 pub(super) fn list(context: &mut Context<'_>, title: &str, names: &[String]) -> CommandResult {
@@ -160,17 +148,36 @@ fn normalize(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
             return Err(Failure::refused(format!("Unrecognized argument {shown}")));
         }
     }
-    run(context, &MasterWork::Normalize { tables, pattern, namespace })
+    let work = MasterWork::Normalize { tables, pattern, namespace };
+    match context.connection.admin().run_on_master(&work) {
+        Err(error) if error.exception() == Exception::Io => {
+            Err(Failure::refused(error.to_java_string()))
+        }
+        done => {
+            let has_run = done?;
+            context.out.row(&has_run.to_string())?;
+            Ok(Value::Bool(has_run))
+        }
+    }
 }
 
-/// Refuses a text that is not `host,port,start code`.
+/// Refuses a text that is not `host,port,start code`, in the words of Java's class for names of
+/// servers.
 pub(super) fn check_server_name(name: &str) -> Result<(), Failure> {
-    let mut parts = name.split(',').skip(1);
-    let is_number = |part: Option<&str>| part.is_some_and(|part| part.parse::<u64>().is_ok());
-    if is_number(parts.next()) && is_number(parts.next()) && parts.next().is_none() {
-        return Ok(());
-    }
-    Err(Failure::refused(format!("Invalid ServerName format: {name}")))
+    let commas: Vec<usize> = name.match_indices(',').map(|(at, _)| at).collect();
+    let (from, to) = match commas.as_slice() {
+        [] => (0, "-1".to_owned()),
+        [comma] => (comma + 1, comma.to_string()),
+        [first, .., last] => {
+            let numbers = [&name[first + 1..*last], &name[last + 1..]];
+            let wrong = numbers.into_iter().find(|number| number.parse::<u64>().is_err());
+            return wrong.map_or(Ok(()), |wrong| {
+                Err(Failure::refused(format!("For input string: \"{wrong}\"")))
+            });
+        }
+    };
+    let length = name.chars().count();
+    Err(Failure::refused(format!("begin {from}, end {to}, length {length}")))
 }
 
 /// Requests work of the server that the first argument names.
@@ -184,7 +191,9 @@ fn ask_server(context: &Context<'_>, arguments: &Arguments, work: &ServerWork) -
 fn compaction_switch(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     context.out.header(&["['SERVER'", "'PREV_STATE']"])?;
     let servers: Vec<String> = arguments.rest(1).into_iter().map(Value::to_text).collect();
-    servers.iter().try_for_each(|server| check_server_name(server))?;
+    if let Some(wrong) = servers.iter().find(|server| check_server_name(server).is_err()) {
+        return Err(Failure::refused(format!("Invalid ServerName format: {wrong}")));
+    }
     let work = ServerWork::SwitchCompaction(boolean(&arguments, 0));
     let servers: Vec<&str> = servers.iter().map(String::as_str).collect();
     let results = context.connection.admin().run_on_servers(&servers, &work)?;
@@ -209,8 +218,13 @@ fn clear_slow_log(context: &mut Context<'_>, arguments: Arguments) -> CommandRes
         None => Vec::new(),
         Some(value) => servers_in(value).ok_or_else(|| not_of(value, "correct"))?,
     };
-    let servers: Vec<&str> = servers.iter().map(String::as_str).collect();
-    let results = context.connection.admin().run_on_servers(&servers, &ServerWork::ClearSlowLog)?;
+    let found = find_servers(context, &servers)?;
+    let names: Vec<&str> = found.iter().map(String::as_str).collect();
+    let admin = context.connection.admin();
+    let results = match servers.is_empty() || !names.is_empty() {
+        true => admin.run_on_servers(&names, &ServerWork::ClearSlowLog)?,
+        false => Vec::new(),
+    };
     let cleared = results.iter().filter(|(_, is_cleared)| *is_cleared).count();
     context.out.line(&format!(
         "Cleared Slowlog responses from {cleared}/{} RegionServers",
@@ -264,15 +278,112 @@ fn region_info(context: &mut Context<'_>, arguments: Arguments) -> CommandResult
     Err(Failure::refused(format!("no region is called {wanted}")))
 }
 
-/// What a store does not record: there is nothing to print.
-fn records(
+/// Runs the balancer, as the arguments from `at` on say.
+pub(super) fn balance(
+    context: &mut Context<'_>,
+    group: Option<String>,
+    arguments: &Arguments,
+    at: usize,
+) -> CommandResult {
+    let options = arguments.rest(at);
+    if options.len() > 2 {
+        let (shown, count) =
+            (Value::Array(options.into_iter().cloned().collect()), arguments.len());
+        return Err(Failure::refused(format!(
+            "Illegal arguments {}. Expected between 0 and 2 arguments, but got {}.",
+            shown.inspect(),
+            count - at
+        )));
+    }
+    let mut request = BalanceRequest { group, ..BalanceRequest::default() };
+    for (index, option) in options.into_iter().enumerate() {
+        let shown = option.to_text();
+        let illegal = format!("Illegal argument in index {index}: {shown}.");
+        match (option, shown.as_str()) {
+            (Value::String(_), "force" | "ignore_rit") => request.ignores_moves = true,
+            (Value::String(_), "dry_run") => request.is_dry_run = true,
+            (Value::String(_), _) => {
+                return Err(Failure::refused(format!(
+                    "{illegal} Unknown option {shown}, expected 'force', 'ignore_rit', or \
+                     'dry_run'."
+                )));
+            }
+            (other, _) => {
+                return Err(Failure::refused(format!(
+                    "{illegal} All arguments must be strings, but got {}.",
+                    other.class_name()
+                )));
+            }
+        }
+    }
+    let report = context.connection.admin().balance(&request)?;
+    if report.has_run {
+        context.out.row("Balancer ran")?;
+        let (calculated, executed) = (report.calculated, report.executed);
+        let line = format!("Moves calculated: {calculated}, moves executed: {executed}");
+        context.out.row(&line)?;
+    } else {
+        context.out.row("Balancer did not run. See logs for details.")?;
+    }
+    Ok(Value::Bool(report.has_run))
+}
+
+fn balancer_log(
     context: &mut Context<'_>,
     arguments: &Arguments,
-    options_at: usize,
-    what: &str,
+    log: BalancerLog,
 ) -> CommandResult {
-    let _: Hash = arguments.hash(options_at, "Filter parameters")?;
-    on_store(context)?;
-    context.out.line(&format!("Retrieved {what}"))?;
+    let options = match arguments.get(0) {
+        None => Hash::default(),
+        Some(Value::Hash(options)) => options.clone(),
+        Some(_) => return Err(Failure::refused("Filter parameters are not Hash")),
+    };
+    let limit = options.get("LIMIT").map(|limit| integer(limit, "LIMIT")).transpose()?;
+    let limit = u32::try_from(limit.unwrap_or(250)).unwrap_or(0);
+    let records = context.connection.admin().balancer_log(log, limit)?;
+    let kind = match log {
+        BalancerLog::Decisions => "BalancerDecision",
+        BalancerLog::Rejections => "BalancerRejection",
+    };
+    context.out.line(&format!("Retrieved {kind} Responses"))?;
+    for record in records {
+        context.out.line(&pretty(&record))?;
+    }
     Ok(Value::Nil)
+}
+
+/// A run of the balancer as HBase's shell prints it: JSON on lines of its own.
+fn pretty(record: &BalancerRecord) -> String {
+    let list = |items: &[String]| match items {
+        [] => "[]".to_owned(),
+        items => {
+            let items: Vec<String> =
+                items.iter().map(|item| format!("    {}", Json::from(item.as_str()))).collect();
+            format!("[\n{}\n  ]", items.join(",\n"))
+        }
+    };
+    let fields = match record {
+        BalancerRecord::Decision {
+            costs_before,
+            costs_after,
+            cost_before,
+            cost_after,
+            steps,
+            moves,
+        } => vec![
+            ("initialFunctionCosts", Json::from(costs_before.as_str()).to_string()),
+            ("finalFunctionCosts", Json::from(costs_after.as_str()).to_string()),
+            ("initTotalCost", format!("{cost_before:?}")),
+            ("computedTotalCost", format!("{cost_after:?}")),
+            ("computedSteps", steps.to_string()),
+            ("regionPlans", list(moves)),
+        ],
+        BalancerRecord::Rejection { reason, costs } => vec![
+            ("reason", Json::from(reason.as_str()).to_string()),
+            ("costFuncInfoList", list(costs)),
+        ],
+    };
+    let fields: Vec<String> =
+        fields.into_iter().map(|(name, value)| format!("  \"{name}\": {value}")).collect();
+    format!("{{\n{}\n}}", fields.join(",\n"))
 }

@@ -1,6 +1,6 @@
 //! Regular expressions over names, and changes of all tables that match one.
 
-use hblite::{SystemTables, TableName};
+use hblite::{Exception, SystemTables, TableName};
 use regex::Regex;
 
 use super::{Arguments, CommandResult, Context, Failure};
@@ -110,8 +110,12 @@ pub(super) fn for_all(
             Change::Drop => admin.delete_table(table),
         };
         if let Err(error) = result {
-            let error = error.to_java_string();
-            context.out.line(&format!("table:{table}, error:{error}"))?;
+            let mut shown = error.to_java_string();
+            if error.exception() == Exception::TableNotEnabled {
+                // It arrives as the message of another one of its class.
+                shown = format!("{}: {shown}", error.exception().class_name());
+            }
+            context.out.line(&format!("table:{table}, error:{shown}"))?;
             failed.push(table.to_string());
         }
     }

@@ -2,11 +2,13 @@
 //! can be added.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use hblite::{Error, PeerConfig, PeerTables, PeerWork, ReplicationPeer, TableName};
+use hblite::{
+    Error, PeerConfig, PeerTables, PeerWork, ProcedureStatus, ReplicationPeer, Switch, TableName,
+};
 
-use super::operations::on_store;
-use super::switches::boolean;
+use super::switches::{boolean, set_to};
 use super::{Arguments, CommandResult, Context, Failure, not_of};
 use crate::value::{Hash, Value};
 
@@ -23,12 +25,18 @@ commands! {
         |context, arguments| change(context, &arguments, PeerWork::Disable);
     "enable_table_replication" 1 1, "Replicates a table to the peers." " 't1'"
         |context, arguments| {
-            context.connection.admin().describe_table(arguments.table_name(0)?)?;
-            on_store(context)?;
-            Err(Failure::refused("Found no peer cluster for replication."))
+            let table = arguments.table_name(0)?;
+            context.connection.admin().enable_table_replication(&table)?;
+            let line = format!("The replication of table '{table}' successfully enabled");
+            context.out.line(&line)?;
+            Ok(Value::Nil)
         };
     "disable_table_replication" 1 1, "Replicates a table no longer." " 't1'"
         disable_table_replication;
+    "peer_modification_switch" 1 2,
+        "Turns changes of replication peers on (true) or off (false), and prints what they were. \
+        With true as the second argument, waits for those that have begun."
+        " false, true" modification_switch;
     "list_peers" 0 0, "Lists the peers." "" list_peers;
     "list_peer_configs" 0 0, "Prints where the peers are, and their settings." ""
         |context, _| {
@@ -38,11 +46,7 @@ commands! {
                 print_config(context, &peer.config)?;
                 context.out.row(" ")?;
             }
-            let mut shown = Hash::default();
-            for peer in &peers {
-                shown.insert(Value::from(peer.id.as_str()), Value::from(place(&peer.config)));
-            }
-            Ok(Value::Hash(shown))
+            Ok(Value::Nil)
         };
     "get_peer_config" 1 1, "Prints where a peer is, and its settings." " '1'"
         |context, arguments| {
@@ -156,8 +160,16 @@ fn change(
 /// Where a change of the master fails, HBase's shell prints the message without its class.
 fn run(context: &Context<'_>, work: &PeerWork) -> CommandResult {
     let done = context.connection.admin().change_peer(work);
-    done.map(|()| Value::Nil).map_err(|error| Failure::refused(error.message()))
+    done.map(|()| Value::Nil).map_err(|error| {
+        let message = error.message();
+        Failure::refused(match message == CHANGES_ARE_OFF {
+            true => format!("java.io.IOException: {message}"),
+            false => message.to_owned(),
+        })
+    })
 }
+
+const CHANGES_ARE_OFF: &str = "Replication peer modification disabled";
 
 fn config_of(context: &Context<'_>, arguments: &Arguments) -> Result<PeerConfig, Error> {
     context.connection.admin().peer_config(&arguments.subject())
@@ -375,10 +387,6 @@ fn print_config(context: &mut Context<'_>, config: &PeerConfig) -> Result<(), Fa
     Ok(())
 }
 
-fn place(config: &PeerConfig) -> String {
-    config.cluster_key.clone().or_else(|| config.endpoint.clone()).unwrap_or_default()
-}
-
 fn list_peers(context: &mut Context<'_>, _: Arguments) -> CommandResult {
     context.out.row(
         " PEER_ID CLUSTER_KEY ENDPOINT_CLASSNAME STATE REPLICATE_ALL NAMESPACES TABLE_CFS \
@@ -408,6 +416,25 @@ fn list_peers(context: &mut Context<'_>, _: Arguments) -> CommandResult {
     }
     context.out.footer(peers.len() as u64)?;
     Ok(Value::Nil)
+}
+
+/// What the classes of procedures that change peers begin with.
+const PEER_PROCEDURES: &str = "org.apache.hadoop.hbase.master.replication.";
+
+fn modification_switch(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
+    let label = "Previous peer modification state : ";
+    let before = set_to(context, Switch::PeerModification, boolean(&arguments, 0), label)?;
+    let is_at_work = |one: &ProcedureStatus| {
+        one.class.starts_with(PEER_PROCEDURES)
+            && !matches!(one.state.as_str(), "SUCCESS" | "FAILED" | "ROLLEDBACK")
+    };
+    while boolean(&arguments, 1)
+        && context.connection.admin().list_procedures()?.iter().any(is_at_work)
+    {
+        context.check_interrupt()?;
+        (context.options.sleep)(Duration::from_millis(100));
+    }
+    Ok(before)
 }
 
 fn disable_table_replication(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {

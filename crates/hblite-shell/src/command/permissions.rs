@@ -2,13 +2,13 @@
 
 use hblite::bytes::to_string_binary;
 use hblite::{
-    Exception, LabelQuery, LabelWork, PermissionAction, PermissionPlace, PermissionWork,
+    Exception, LabelQuery, LabelWork, PermissionAction, PermissionPlace, PermissionWork, Put, Scan,
     SystemTables, TableName, UserPermission,
 };
 
-use super::operations::on_store;
-use super::{Arguments, CommandResult, Context, Failure, MANY};
-use crate::value::Value;
+use super::read::scan_from_hash;
+use super::{Arguments, CommandResult, Context, Failure, MANY, table};
+use crate::value::{Hash, Value};
 
 commands! {
     "grant" 1 MANY, "Adds to what a user may do: read, write, execute, create, administer."
@@ -50,12 +50,11 @@ commands! {
             let user = arguments.name(0, "A user")?;
             change_labels(context, &LabelWork::ClearAuths(user, texts(&arguments, 1)))
         };
-    "set_visibility" 3 3, "Not available: cells cannot get labels."
+    "set_visibility" 3 3, "Writes the cells that a scan finds again, with visibility labels."
         " 't1', 'A|B', {COLUMNS => ['f1']}"
-        |context, _| {
-            check(context, "CELL_VISIBILITY", NO_LABELS)?;
-            on_store(context)?;
-            Err(Failure::refused(NO_LABELS))
+        |context, arguments| {
+            let (expression, scan) = (arguments.name(1, "An expression")?, scan_at(&arguments, 2)?);
+            write_again(context, &arguments, &scan, |put| put.with_cell_visibility(&expression))
         };
 }
 
@@ -89,11 +88,7 @@ fn grant(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     }
     let letters = match arguments.get(1) {
         Some(Value::String(_)) => arguments.name(1, "Permissions")?,
-        Some(Value::Hash(_)) => {
-            check(context, "CELL_AUTHORIZATION", NO_PERMISSIONS)?;
-            let message = "permissions of single cells cannot be set: grant those of a column";
-            return Err(Failure::refused(message));
-        }
+        Some(Value::Hash(users)) => return grant_cells(context, &arguments, users),
         _ => return Err(Failure::refused("Second argument should be a String or Hash")),
     };
     check(context, "AUTHORIZATION", NO_PERMISSIONS)?;
@@ -101,9 +96,7 @@ fn grant(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
         let message = "Invalid permission: no actions associated with user";
         return Err(Failure::refused(message));
     }
-    // As in HBase, other letters mean nothing.
-    let actions = LETTERS.iter().filter(|(letter, _)| letters.contains(*letter));
-    let actions: Vec<PermissionAction> = actions.map(|(_, action)| *action).collect();
+    let actions = actions_of(&letters);
     let (user, place) = (arguments.name(0, "A user")?, place(context, &arguments, 2)?);
     if actions.is_empty() {
         let message = format!("java.io.IOException: No actions associated with user '{user}'");
@@ -111,6 +104,53 @@ fn grant(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     }
     let permission = UserPermission { user, place, actions };
     context.connection.admin().change_permission(&PermissionWork::Grant(permission))?;
+    Ok(Value::Nil)
+}
+
+/// What letters permit. As in HBase, others mean nothing.
+fn actions_of(letters: &str) -> Vec<PermissionAction> {
+    let known = LETTERS.iter().filter(|(letter, _)| letters.contains(*letter));
+    known.map(|(_, action)| *action).collect()
+}
+
+/// Writes the cells that a scan finds again, with the permissions of users.
+fn grant_cells(context: &mut Context<'_>, arguments: &Arguments, users: &Hash) -> CommandResult {
+    let scan = scan_at(arguments, 2)?;
+    let users: Vec<(String, Vec<PermissionAction>)> = users
+        .iter()
+        .map(|(user, letters)| (user.to_text(), actions_of(&letters.to_text())))
+        .collect();
+    write_again(context, arguments, &scan, |put| {
+        put.with_cell_permissions(users.iter().map(|(user, actions)| (&**user, &**actions)))
+    })
+}
+
+/// The scan that an argument describes, which must be there.
+fn scan_at(arguments: &Arguments, at: usize) -> Result<Scan, Failure> {
+    match arguments.get(at) {
+        Some(Value::Hash(options)) => Ok(scan_from_hash(options)?.0),
+        _ => Err(Failure::refused("Scanner specification is not a Hash")),
+    }
+}
+
+/// Writes each cell that a scan of the first argument finds as it is, but for what `change` adds.
+fn write_again(
+    context: &mut Context<'_>,
+    arguments: &Arguments,
+    scan: &Scan,
+    change: impl Fn(Put) -> Put,
+) -> CommandResult {
+    let table = table(context, arguments)?;
+    let mut scanner = table.scan(scan)?;
+    let count = context.for_each_row(&mut scanner, |_, row, _| {
+        for cell in row.cells() {
+            let (family, qualifier) = (cell.family(), cell.qualifier());
+            let put = Put::new(row.row()).add_at(family, qualifier, cell.timestamp(), cell.value());
+            table.put(&change(put))?;
+        }
+        Ok(())
+    })?;
+    context.out.footer(count)?;
     Ok(Value::Nil)
 }
 

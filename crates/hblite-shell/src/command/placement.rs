@@ -24,7 +24,7 @@ commands! {
         " 'ENCODED_REGION_NAME'\n  hbase> move 'ENCODED_REGION_NAME', 'SERVER_NAME'"
         |context, arguments| {
             let server = arguments.name_if_given(1, "A server name")?;
-            server.as_deref().map_or(Ok(()), check_java_server_name)?;
+            server.as_deref().map_or(Ok(()), check_server_name)?;
             let region = arguments.name(0, "A region name")?;
             run_on_region(context, &MasterWork::Move { region, server })
         };
@@ -83,14 +83,6 @@ fn run_on_region(context: &Context<'_>, work: &MasterWork) -> CommandResult {
         }
         done => done.map(|_| Value::Nil).map_err(Failure::Store),
     }
-}
-
-/// Refuses a name without commas in the words of Java's class for names of servers.
-fn check_java_server_name(name: &str) -> Result<(), Failure> {
-    if name.contains(',') {
-        return check_server_name(name);
-    }
-    Err(Failure::refused(format!("begin 0, end -1, length {}", name.chars().count())))
 }
 
 /// The servers that texts mean: full names, and those at work on a host, or on a host and port.
@@ -162,6 +154,9 @@ fn stop_region_server(context: &mut Context<'_>, arguments: Arguments) -> Comman
     let Some((host, port)) = place.rsplit_once(':') else {
         return Err(Failure::refused(format!("Not a host:port pair: {place}")));
     };
+    if port.parse::<i32>().is_err() {
+        return Err(Failure::refused(format!("For input string: \"{port}\"")));
+    }
     let found = find_servers(context, &[format!("{host},{port}")])?;
     let Some(server) = found.first() else {
         return Err(Failure::refused(format!("no region server is at {place}")));
@@ -174,7 +169,7 @@ fn stop_region_server(context: &mut Context<'_>, arguments: Arguments) -> Comman
 fn clear_dead_servers(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let admin = context.connection.admin();
     let mut names: Vec<String> = arguments.rest(0).into_iter().map(Value::to_text).collect();
-    names.iter().try_for_each(|name| check_java_server_name(name))?;
+    names.iter().try_for_each(|name| check_server_name(name))?;
     if names.is_empty() {
         names = admin.servers()?.dead;
     }

@@ -7,15 +7,6 @@ use super::columns::{Column, Converters, converters, parse_columns};
 use super::{Failure, integer, small_integer};
 use crate::value::{Hash, Value};
 
-fn refuse_labels(options: &Hash) -> Result<(), Failure> {
-    match options.truthy("AUTHORIZATIONS") {
-        Some(_) => {
-            Err(Failure::refused("AUTHORIZATIONS: visibility labels are not supported by hblite"))
-        }
-        None => Ok(()),
-    }
-}
-
 /// Options whose values HBase's client checks. Of these, only `CONSISTENCY` has an effect here, and
 /// only on a cluster.
 const NAMES: [(&str, &str, &[&str]); 3] = [
@@ -68,12 +59,11 @@ fn replicas(options: &Hash) -> Result<(Consistency, Option<u16>), Failure> {
 
 /// A scan and how to print columns that name a converter.
 pub(super) fn scan_from_hash(options: &Hash) -> Result<(Scan, Converters), Failure> {
-    refuse_labels(options)?;
     check_names(options)?;
     let columns = parse_columns(options.truthy("COLUMNS").or_else(|| options.truthy("COLUMN")))?;
     let (consistency, replica) = replicas(options)?;
-    let mut scan =
-        columns.iter().fold(Scan::new(), Read::select).with_replicas(consistency, replica);
+    let scan = columns.iter().fold(Scan::new(), Read::select).with_replicas(consistency, replica);
+    let mut scan = with_attributes(scan, options)?;
     if let Some(row) = options.truthy("STARTROW") {
         scan = scan.with_start_row(row.to_bytes());
     }
@@ -130,10 +120,10 @@ pub(super) fn get_from_arguments(
     arguments: &[&Value],
     options: &Hash,
 ) -> Result<(Get, Converters), Failure> {
-    refuse_labels(options)?;
     check_names(options)?;
     let (consistency, replica) = replicas(options)?;
     let get = Get::new(row).with_replicas(consistency, replica);
+    let get = with_attributes(get, options)?;
     if !matches!(arguments.first(), Some(Value::Hash(_))) {
         let columns = arguments.iter().map(|value| Column::parse(value));
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
@@ -152,7 +142,8 @@ pub(super) fn get_from_arguments(
     }
     let wanted = options.truthy("COLUMN").or_else(|| options.truthy("COLUMNS"));
     let has_time = options.truthy("TIMESTAMP").or_else(|| options.truthy("TIMERANGE")).is_some();
-    if wanted.is_none() && !has_time && options.truthy("ATTRIBUTES").is_none() {
+    let has_attributes = ["ATTRIBUTES", "AUTHORIZATIONS"].iter().any(|key| options.contains(key));
+    if wanted.is_none() && !has_time && !has_attributes {
         let given = Value::Hash(options.clone()).inspect();
         return Err(Failure::refused(format!("Failed parse of {given}, Hash")));
     }
@@ -175,6 +166,12 @@ trait Read: Sized {
 
     /// Lets replicas answer.
     fn with_replicas(self, consistency: Consistency, id: Option<u16>) -> Self;
+
+    /// Sets an attribute.
+    fn with(self, name: &str, value: Vec<u8>) -> Self;
+
+    /// Reads as one who has these visibility labels.
+    fn with_labels(self, labels: &[String]) -> Self;
 }
 
 macro_rules! read {
@@ -194,12 +191,39 @@ macro_rules! read {
                     None => read,
                 }
             }
+
+            fn with(self, name: &str, value: Vec<u8>) -> Self {
+                self.with_attribute(name, value)
+            }
+
+            fn with_labels(self, labels: &[String]) -> Self {
+                self.with_authorizations(labels.iter().map(String::as_str))
+            }
         }
     };
 }
 
 read!(Get);
 read!(Scan);
+
+/// Adds what `ATTRIBUTES` and `AUTHORIZATIONS` say, which only servers of a cluster read.
+fn with_attributes<R: Read>(mut read: R, options: &Hash) -> Result<R, Failure> {
+    match options.truthy("ATTRIBUTES") {
+        None => {}
+        Some(Value::Hash(attributes)) => {
+            for (name, value) in attributes.iter() {
+                read = read.with(&name.to_text(), value.to_bytes());
+            }
+        }
+        Some(_) => return Err(Failure::refused("Attributes must be a Hash type")),
+    }
+    let labels: Vec<String> = match options.truthy("AUTHORIZATIONS") {
+        None => return Ok(read),
+        Some(Value::Array(labels)) => labels.iter().map(Value::to_text).collect(),
+        Some(_) => return Err(Failure::refused("Authorizations must be a Array type")),
+    };
+    Ok(read.with_labels(&labels))
+}
 
 fn filter(options: &Hash) -> Result<Option<Filter>, Failure> {
     match options.truthy("FILTER") {
@@ -293,8 +317,8 @@ mod tests {
             message(&hash(&[("VERSIONS", Value::Integer(3))])),
             "Failed parse of {\"VERSIONS\"=>3}, Hash"
         );
-        let labels = Value::Array(vec![Value::from("SECRET")]);
-        assert!(message(&hash(&[("AUTHORIZATIONS", labels)])).contains("visibility labels"));
+        let text = hash(&[("ATTRIBUTES", Value::from("a"))]);
+        assert_eq!(message(&text), "Attributes must be a Hash type");
         let text = hash(&[("TIMERANGE", Value::from("soon"))]);
         assert!(message(&text).contains("two timestamps"));
     }

@@ -72,16 +72,15 @@ fn print_metrics(
     options: &Hash,
     metrics: &ScanMetrics,
 ) -> Result<(), Failure> {
-    let values = metrics.values();
-    let find = |name: &Value| {
-        let name = name.to_text();
-        values.iter().find(|(known, _)| *known == name).copied()
+    let wanted: Option<Vec<String>> = match options.truthy("METRICS") {
+        Some(Value::Array(names)) => Some(names.iter().map(Value::to_text).collect()),
+        Some(name) if matches!(name, Value::String(_)) => Some(vec![name.to_text()]),
+        _ => None,
     };
-    let chosen: Vec<(&str, u64)> = match options.truthy("METRICS") {
-        Some(Value::Array(names)) => names.iter().filter_map(find).collect(),
-        Some(name) if matches!(name, Value::String(_)) => find(name).into_iter().collect(),
-        _ => values.to_vec(),
+    let is_chosen = |(name, _): &(&str, u64)| {
+        wanted.as_ref().is_none_or(|wanted| wanted.iter().any(|one| one == name))
     };
+    let chosen: Vec<_> = metrics.values().into_iter().filter(is_chosen).collect();
     if context.out.format() == Format::Json {
         let object = chosen
             .iter()
@@ -102,7 +101,20 @@ pub(super) fn count(context: &mut Context<'_>, arguments: Arguments) -> CommandR
         // The old syntax: the interval alone.
         Some(Value::Integer(interval)) => (*interval, Hash::default()),
         _ => {
-            let options = arguments.hash(1, "Args")?;
+            let mut options = arguments.hash(1, "Args")?;
+            if let Some(Value::String(text)) = options.get("CACHE_BLOCKS") {
+                let is_cached = match text.to_ascii_lowercase().as_slice() {
+                    b"true" => true,
+                    b"false" => false,
+                    _ => {
+                        return Err(Failure::refused(
+                            "Expected CACHE_BLOCKS value to be a boolean or the string 'true' or \
+                             'false'",
+                        ));
+                    }
+                };
+                options.insert(Value::from("CACHE_BLOCKS"), Value::Bool(is_cached));
+            }
             let interval = options.truthy("INTERVAL");
             (interval.map_or(Ok(1000), |rows| integer(rows, "INTERVAL"))?, options)
         }

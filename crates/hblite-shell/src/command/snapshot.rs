@@ -74,7 +74,7 @@ Lists all snapshots, or those whose name matches a regular expression.
   hbase> list_snapshots 'abc.*'",
         run: |context, arguments| {
             let list = snapshots(context, &Pattern::whole(&arguments, 0)?)?;
-            list_all(context, &list, true)
+            list_all(context, &list, true, true)
         },
     },
     Command {
@@ -90,7 +90,7 @@ selects snapshots by their own names.
   hbase> list_table_snapshots 'ns:tableName.*', 'snapshotName.*'",
         run: |context, arguments| {
             let list = table_snapshots(context, &arguments)?;
-            list_all(context, &list, true)
+            list_all(context, &list, true, false)
         },
     },
     Command {
@@ -137,15 +137,23 @@ fn snapshot(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
         .with_time_to_live(number("TTL")?.map(Duration::from_secs))
         .with_max_file_size_bytes(number("MAX_FILESIZE")?);
     context.connection.admin().snapshot(&name, &table, &options)?;
-    Ok(Value::Nil)
+    // HBase's shell prints the options again.
+    let given: Vec<Value> = arguments.rest(2).into_iter().cloned().collect();
+    Ok(if given.is_empty() { Value::Nil } else { Value::Array(given) })
 }
 
 fn clone_snapshot(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
-    arguments.hash(2, "Arguments")?;
+    let options = arguments.hash(2, "Arguments")?;
     let (name, target) = (arguments.name(0, NAME)?, arguments.name(1, "Table name")?);
     let table: TableName = target.parse()?;
     match context.connection.admin().clone_snapshot(&name, &table) {
-        Ok(()) => Ok(Value::Nil),
+        Ok(()) => {
+            if let Some(tracker) = options.truthy("CLONE_SFT") {
+                let admin = context.connection.admin();
+                admin.modify_file_tracker(&table, None, &tracker.to_text())?;
+            }
+            Ok(Value::Nil)
+        }
         Err(error) if error.exception() == Exception::TableExists => {
             Err(Failure::refused(format!("Table already exists: {target}!")))
         }
@@ -191,8 +199,11 @@ fn list_all(
     context: &mut Context<'_>,
     list: &[SnapshotDescription],
     has_footer: bool,
+    has_ttl: bool,
 ) -> CommandResult {
-    context.out.header(&["SNAPSHOT", "TABLE + CREATION TIME"])?;
+    let ttl_title = if has_ttl { " + TTL(Sec)" } else { "" };
+    context.out.header(&["SNAPSHOT", &format!("TABLE + CREATION TIME{ttl_title}")])?;
+    let now = context.connection.now_millis();
     for snapshot in list {
         if context.out.format() == Format::Json {
             let object = Object::new("snapshot")
@@ -205,7 +216,8 @@ fn list_all(
         let offset = (context.options.utc_offset_seconds)(snapshot.created_at_ms);
         let time = ruby_time(snapshot.created_at_ms, offset);
         let (name, table) = (&snapshot.name, &snapshot.table);
-        context.out.row_of_two(name, &format!("{table} ({time})"))?;
+        let ttl = if has_ttl { ttl_text(snapshot, now) } else { String::new() };
+        context.out.row_of_two(name, &format!("{table} ({time}){ttl}"))?;
     }
     if has_footer {
         context.out.footer(list.len() as u64)?;
@@ -213,10 +225,19 @@ fn list_all(
     Ok(Value::Array(list.iter().map(|snapshot| Value::from(snapshot.name.as_str())).collect()))
 }
 
+/// After how many seconds a snapshot expires.
+fn ttl_text(snapshot: &SnapshotDescription, now_ms: i64) -> String {
+    let Some(ttl) = snapshot.time_to_live else { return " FOREVER".to_owned() };
+    match snapshot.has_expired(now_ms) {
+        true => format!(" {} (Expired) ", ttl.as_secs()),
+        false => format!(" {}", ttl.as_secs()),
+    }
+}
+
 fn delete_all_snapshot(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let pattern = Pattern::whole(&arguments, 0)?;
     let list = snapshots(context, &pattern)?;
-    list_all(context, &list, false)?;
+    list_all(context, &list, false, false)?;
     if list.is_empty() {
         let line = format!("No snapshots matched the regex {}", arguments.subject());
         context.out.line(&line)?;
@@ -238,14 +259,14 @@ fn delete_all_snapshot(context: &mut Context<'_>, arguments: Arguments) -> Comma
     if !left.is_empty() {
         let line = format!("\nFailed to delete the below {} snapshots.", left.len());
         context.out.line(&line)?;
-        list_all(context, &left, false)?;
+        list_all(context, &left, false, false)?;
     }
     Ok(Value::Nil)
 }
 
 fn delete_table_snapshots(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let list = table_snapshots(context, &arguments)?;
-    list_all(context, &list, false)?;
+    list_all(context, &list, false, false)?;
     if list.is_empty() {
         let names = arguments.name_if_given(1, NAME)?.unwrap_or_else(|| ".*".to_owned());
         context.out.line(&format!(

@@ -65,12 +65,6 @@ rows! {
     "disable_exceed_throttle_quota" 0
         "Turns the use of more than a quota off, and prints what it was."
         |context, _| set_to(context, Switch::ExceedThrottleQuota, false, EXCEED);
-    "peer_modification_switch" 1
-        "Turns changes of replication peers on (true) or off (false), and prints what they were."
-        |context, arguments| {
-            let label = "Previous peer modification state : ";
-            set(context, &arguments, Switch::PeerModification, label)
-        };
     "peer_modification_enabled" 0 "Prints whether replication peers can be changed."
         |context, _| show(context, Switch::PeerModification);
 }
@@ -86,7 +80,12 @@ fn set(
     set_to(context, switch, boolean(arguments, 0), label)
 }
 
-fn set_to(context: &mut Context<'_>, switch: Switch, on: bool, label: &str) -> CommandResult {
+pub(super) fn set_to(
+    context: &mut Context<'_>,
+    switch: Switch,
+    on: bool,
+    label: &str,
+) -> CommandResult {
     let before = context.connection.admin().set_switch(switch, on)?;
     context.out.row(&format!("{label}{before}"))?;
     Ok(Value::Bool(before))

@@ -63,6 +63,8 @@ fn change_all_trackers(context: &mut Context<'_>, arguments: Arguments) -> Comma
             context.check_interrupt()?;
             context.connection.admin().modify_file_tracker(table, None, &tracker)?;
         }
+        let names = tables.iter().map(|table| Value::from(table.to_string()));
+        return Ok(Value::Array(names.collect()));
     }
     Ok(Value::Nil)
 }

@@ -4,7 +4,7 @@
 use hblite::ServerTask;
 
 use super::placement::find_servers;
-use super::{Arguments, CommandResult, Context, MANY};
+use super::{Arguments, CommandResult, Context, Failure, MANY};
 use crate::format::ruby_time;
 use crate::value::Value;
 
@@ -30,8 +30,14 @@ fn process_list(context: &mut Context<'_>, arguments: Arguments) -> CommandResul
     let hosts: Vec<String> = hosts.into_iter().map(Value::to_text).collect();
     let kind = kind.unwrap_or_else(|| "general".to_owned());
     let names = if hosts.is_empty() { None } else { Some(find_servers(context, &hosts)?) };
-    let mut tasks = Vec::new();
-    for server in context.connection.admin().server_statuses()? {
+    let (mut tasks, servers) = (Vec::new(), context.connection.admin().server_statuses()?);
+    if let Some(names) = &names
+        && !names.iter().all(|name| servers.iter().any(|server| server.name == *name))
+    {
+        let message = "undefined method `getInfoServerPort' for nil:NilClass";
+        return Err(Failure::refused(message));
+    }
+    for server in servers {
         if names.as_ref().is_none_or(|names| names.contains(&server.name)) {
             let host = server.name.split(',').next().unwrap_or_default().to_owned();
             let of_kind = server.tasks.into_iter().filter(|task| is_of(&kind, task));

@@ -94,12 +94,12 @@ fn connect(_: &str) -> Connection {
 
 fn shell(clock: &Arc<ManualClock>, connection: &Connection, out: &Transcript) -> Shell {
     let clock = Arc::clone(clock);
-    let options =
-        ShellOptions::default().with_user("root".to_owned()).with_sleep(move |duration| {
-            match is_on_cluster() {
-                true => std::thread::sleep(duration),
-                false => clock.advance(duration.as_millis() as i64),
-            }
+    let options = ShellOptions::default()
+        .with_user("root".to_owned())
+        .with_groups(|| vec!["root".to_owned()])
+        .with_sleep(move |duration| match is_on_cluster() {
+            true => std::thread::sleep(duration),
+            false => clock.advance(duration.as_millis() as i64),
         });
     Shell::new(connection.clone(), Box::new(out.clone()), options)
 }

@@ -6,7 +6,7 @@ use hblite_model::{
 };
 
 use super::comparator::{comparator_message, operator_number};
-use super::read_message::TRUE;
+use super::read_message::{TRUE, attributes};
 use super::{filter_message, time_range_message};
 use crate::cell_block::Codec;
 use crate::pb;
@@ -23,13 +23,12 @@ pub fn mutation_message(
     for cell in mutation.cells() {
         codec.push(block, &cell);
     }
-    let pair =
-        |name: &str, value: Bytes| pb::NameBytesPair { name: name.to_owned(), value: Some(value) };
-    let ttl = mutation.time_to_live_ms().map(|ttl| ttl.to_be_bytes().to_vec());
-    let mut attribute: Vec<pb::NameBytesPair> =
-        ttl.into_iter().map(|ttl| pair("_ttl", ttl.into())).collect();
+    let mut attribute = attributes(mutation.attributes());
+    if let Some(ttl) = mutation.time_to_live_ms() {
+        attribute.extend(attributes([("_ttl", &ttl.to_be_bytes()[..])]));
+    }
     if !mutation.returns_results() {
-        attribute.push(pair("_rr_", Bytes::from_static(&[0])));
+        attribute.extend(attributes([("_rr_", &[0][..])]));
     }
     debug_assert_ne!(TRUE, [0], "false is another byte");
     let timestamp = mutation.timestamp();

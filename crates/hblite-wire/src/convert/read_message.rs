@@ -9,6 +9,17 @@ use crate::pb;
 /// How Java writes `true` (`Bytes.toBytes(boolean)`).
 pub(super) const TRUE: &[u8] = &[0xff];
 
+/// Attributes as messages.
+pub(super) fn attributes<'a>(
+    pairs: impl IntoIterator<Item = (&'a str, &'a [u8])>,
+) -> Vec<pb::NameBytesPair> {
+    let pair = |(name, value): (&str, &[u8])| pb::NameBytesPair {
+        name: name.to_owned(),
+        value: Some(Bytes::copy_from_slice(value)),
+    };
+    pairs.into_iter().map(pair).collect()
+}
+
 /// The get as a message.
 ///
 /// # Errors
@@ -18,6 +29,7 @@ pub fn get_message(get: &Get) -> Result<pb::Get> {
     Ok(pb::Get {
         row: Bytes::copy_from_slice(get.row()),
         column: columns(get.columns()),
+        attribute: attributes(scan.attributes()),
         filter: get.filter().map(filter_message).transpose()?,
         time_range: Some(time_range_message(get.time_range())),
         max_versions: Some(get.versions()),
@@ -36,10 +48,10 @@ pub fn get_message(get: &Get) -> Result<pb::Get> {
 /// # Errors
 /// As [`filter_message()`].
 pub fn scan_message(scan: &Scan) -> Result<pb::Scan> {
-    let raw = pb::NameBytesPair { name: "_raw_".to_owned(), value: Some(TRUE.into()) };
+    let raw = scan.is_raw().then_some(("_raw_", TRUE));
     Ok(pb::Scan {
         column: columns(scan.columns()),
-        attribute: if scan.is_raw() { vec![raw] } else { Vec::new() },
+        attribute: attributes(scan.attributes().chain(raw)),
         start_row: Some(Bytes::copy_from_slice(scan.start_row())),
         stop_row: Some(Bytes::copy_from_slice(scan.stop_row())),
         include_start_row: Some(scan.is_start_inclusive()),

@@ -310,7 +310,7 @@ fn what_is_not_emptied() {
     assert_eq!(told(engine.procedures().truncate_region("hbase:meta,,1")), catalog);
     let namespaces = engine.catalog().region_infos(&name("hbase:namespace"));
     assert_eq!(told(engine.procedures().truncate_region(namespaces[0].encoded_name())), catalog);
-    let unknown = ("UnknownRegionException", "No RegionState found for nope".to_owned());
+    let unknown = ("UnknownRegionException", "Invalid region: nope".to_owned());
     assert_eq!(told(engine.procedures().truncate_region("nope")), unknown);
     let region = engine.catalog().region_infos(&t).remove(0);
     engine.procedures().disable_table(&t).unwrap();

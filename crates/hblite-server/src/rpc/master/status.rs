@@ -119,11 +119,12 @@ fn server_load(cluster: &Cluster, server: ServerIndex) -> pb::ServerLoad {
         report_start_time: Some(started),
         report_end_time: Some(now),
         info_server_port: Some(0),
+        repl_load_source: Vec::new(),
         repl_load_sink: Some(pb::ReplicationLoadSink {
             age_of_last_applied_op: 0,
             time_stamps_of_last_applied_op: started,
-            timestamp_started: started,
-            total_ops_processed: 0,
+            timestamp_started: Some(started),
+            total_ops_processed: Some(0),
         }),
         tasks: Vec::new(),
     }

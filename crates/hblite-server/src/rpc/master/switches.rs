@@ -1,7 +1,7 @@
 //! Switches of balancer, normalizer, splits, merges, janitor, cleaner and so on.
 
-use hblite_model::Switch;
-use hblite_wire::pb;
+use hblite_model::{Switch, check_pattern};
+use hblite_wire::{RemoteException, pb};
 
 use super::Method;
 use crate::cluster::Cluster;
@@ -48,7 +48,12 @@ pub(super) fn method(name: &str) -> Option<Method> {
         "IsSplitOrMergeEnabled" => is_split_or_merge_enabled,
         "SetSplitOrMergeEnabled" => set_split_or_merge_enabled,
         // The store does the work of these automatically.
-        "Normalize" => |c, call| ran(c, call, c.engine.switches().is_on(Switch::Normalizer)),
+        "Normalize" => |c, call| {
+            let request: pb::NormalizeRequest = call.parameter()?;
+            let checked = request.regex.as_deref().map_or(Ok(()), check_pattern);
+            checked.map_err(|error| RemoteException::from(&error).without_retry())?;
+            ran(c, call, c.engine.switches().is_on(Switch::Normalizer))
+        },
         "RunCleanerChore" => |c, call| ran(c, call, true),
         // What a master keeps for itself is in hbase:meta here.
         "FlushMasterStore" => |_, call| call.answer_empty(),

@@ -17,7 +17,7 @@ use std::rc::Rc;
 pub(crate) use self::scope::Scope;
 
 use crate::ast::{Block, Call, Expression, Piece};
-use crate::command;
+use crate::command::{self, help};
 use crate::error::Failure;
 use crate::lines::Lines;
 use crate::method;
@@ -212,7 +212,8 @@ impl Shell {
         if let Some(path) = java::path(&Expression::Call(Box::new(call.clone()))) {
             return Ok(Value::Module(path));
         }
-        if call.block.is_none() && method::mutate::is_change(&call.name) {
+        let is_change = call.block.is_none() && method::mutate::is_change(&call.name);
+        if is_change && !self.holds_table(receiver) {
             let values =
                 self.evaluate_all(call.arguments.as_deref().unwrap_or_default(), answers)?;
             return self.change(receiver, &call.name, &values, is_dropped, answers);
@@ -264,6 +265,12 @@ impl Shell {
         method::call(&value, name, &values)
     }
 
+    /// Whether `expression` is a variable with a table, which has commands of those names.
+    fn holds_table(&self, expression: &Expression) -> bool {
+        let value = expression.variable().and_then(|name| self.scope.get(name));
+        matches!(value, Some(Value::Table(_)))
+    }
+
     /// Whether `expression` is a variable with a text, an array or a hash.
     fn holds_data(&self, expression: &Expression) -> bool {
         let value = expression.variable().and_then(|name| self.scope.get(name));
@@ -278,7 +285,13 @@ impl Shell {
         answers: &mut dyn Lines,
     ) -> Result<Value, Failure> {
         if name == "help" {
-            return self.help(values.first().unwrap_or(&Value::from("table_help")));
+            return match values.first() {
+                Some(topic) => self.help(topic),
+                None => {
+                    self.out.line(help::TABLE_HELP)?;
+                    Ok(Value::Nil)
+                }
+            };
         }
         match command::find(name).filter(|command| command.is_table_method) {
             Some(command) => {
