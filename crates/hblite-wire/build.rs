@@ -75,11 +75,12 @@ fn shapes(descriptors: &FileDescriptorSet) -> String {
                 _ if is_boxed(name, field) => element_bytes(field, &messages, 0) + ALLOCATION_BYTES,
                 _ => 0,
             };
+            let is_wide = matches!(field.r#type(), Type::Int64 | Type::Uint64);
             let (number, name) = (field.number(), field.name());
             _ = write!(
                 fields,
-                "Field {{ number: {number}, name: {name:?}, element_bytes: {element}, kind: {kind} \
-                 }}, "
+                "Field {{ number: {number}, name: {name:?}, element_bytes: {element}, \
+                 is_wide: {is_wide}, kind: {kind} }}, "
             );
         }
         _ = writeln!(table, "    Shape {{ name: {name:?}, fields: &[{fields}] }},");

@@ -6,12 +6,10 @@ use hblite_model::{Error, Result, TableName};
 use tokio::time::Instant;
 
 use crate::admin::Admin;
-use crate::locator::{LocateKind, Locator};
+use crate::locator::LocateKind;
 use crate::metrics::ClientMetrics;
-use crate::pushback::Pushback;
-use crate::registry::{Registry, Wanted};
+use crate::registry::Wanted;
 use crate::retry::Retries;
-use crate::rpc::Rpc;
 use crate::settings::ClientSettings;
 use crate::shared::Shared;
 use crate::site_xml;
@@ -57,14 +55,7 @@ impl Client {
 
     /// A client that has not opened a connection yet. Call it within a tokio runtime.
     pub fn new(address: ClusterAddress, settings: ClientSettings) -> Self {
-        let settings = Arc::new(settings);
-        let rpc = Arc::new(Rpc::new(Arc::clone(&settings)));
-        let registry = Arc::new(Registry::new(address, Arc::clone(&rpc)));
-        let locator = Locator::new(Arc::clone(&settings), Arc::clone(&rpc), Arc::clone(&registry));
-        let (pushback, nonce_group) =
-            (Pushback::new(settings.pushback.clone()), fastrand::u64(1..));
-        let shared = Shared { settings, rpc, registry, locator, pushback, nonce_group };
-        Self { shared: Arc::new(shared) }
+        Self { shared: Arc::new(Shared::new(address, settings)) }
     }
 
     /// Looks up the location of hbase:meta.

@@ -29,15 +29,14 @@ pub use admin::{
     FlushRequest, GroupMember, GroupWork, HBASE_VERSION, HEAVY_ROWS_MAX, HeavyRows,
     LARGE_CELL_BYTES, LARGE_MAX, LARGE_ROW_BYTES, LabelQuery, LabelWork, LargeItem, LockedResource,
     LoggedCall, MasterReport, MasterWork, MergeKind, Operation, PeerConfig, PeerTables, PeerWork,
-    PermissionAction, PermissionPlace, PermissionWork, ProcedureStatus, Protocol, Quota,
-    QuotaLimit, QuotaOwner, QuotaScope, ROW_MAX, Rate, RateUnit, RegionInTransition, RegionLoad,
-    RegionLocation, RegionLocator, RegionRows, RegionStatus, ReplicationLoad, ReplicationPeer,
-    ReplicationSource, RequestTarget, ResourceLock, RowCounts, RowWaits, SampledRow, ScrubStatus,
-    ServerGroup, ServerLog, ServerLogRequest, ServerStatus, ServerTask, ServerWork,
-    SnapshotDescription, SnapshotKind, SnapshotOptions, SpaceLimit, SpaceSaving, SpaceUsage,
-    SpaceViolationPolicy, SplitPoints, StoreStatus, Switch, SystemTables, TableState, ThrottleType,
-    USER_MAX, UserPermission, WAITED_ROWS_MAX, WaitedRow, ZooKeeperReport, check_pattern,
-    unreachable_peer,
+    PermissionPlace, PermissionWork, ProcedureStatus, Protocol, Quota, QuotaLimit, QuotaOwner,
+    QuotaScope, ROW_MAX, Rate, RateUnit, RegionInTransition, RegionLoad, RegionLocation,
+    RegionLocator, RegionRows, RegionStatus, ReplicationLoad, ReplicationPeer, ReplicationSource,
+    RequestTarget, ResourceLock, RowCounts, RowWaits, SampledRow, ScrubStatus, ServerGroup,
+    ServerLog, ServerLogRequest, ServerStatus, ServerTask, ServerWork, SnapshotDescription,
+    SnapshotKind, SnapshotOptions, SpaceLimit, SpaceSaving, SpaceUsage, SpaceViolationPolicy,
+    SplitPoints, StoreStatus, Switch, SystemTables, TableState, ThrottleType, USER_MAX,
+    UserPermission, WAITED_ROWS_MAX, WaitedRow, ZooKeeperReport, check_pattern, unreachable_peer,
 };
 pub use cell::{Cell, CellBuffer, CellComparator, CellRef, CellType, LATEST_TIMESTAMP};
 pub use descriptor::{
@@ -50,8 +49,8 @@ pub use name::{NamespaceDescriptor, TableName};
 pub use ops::{
     Action, ActionResult, Append, CheckAndMutate, CheckAndMutateResult, ColumnSelection, Condition,
     Consistency, Delete, Durability, FromValue, Get, Increment, IntoValue, Mutation, MutationKind,
-    Nonce, Put, Qualifiers, RowMutations, RowPart, RowResult, Scan, ScanMetrics, ScanStep,
-    TimeRange, row_bound,
+    Nonce, PermissionAction, Put, Qualifiers, RowMutations, RowPart, RowResult, Scan, ScanMetrics,
+    ScanStep, TimeRange, row_bound,
 };
 pub use region_info::{META_ENCODED_NAME, RegionInfo};
 pub use text::counted;

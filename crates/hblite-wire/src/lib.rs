@@ -20,6 +20,7 @@
 //! - [`site`] refuses HTTP requests of other web sites' pages
 //! - [`read_only`] is the switch that keeps clients of a gateway from changing anything
 //! - [`convert`] converts messages to operations and results to messages
+//! - [`ruby`] writes messages as HBase's shell prints them
 //! - [`tree`] shows messages by the names of their fields; [`recording`] is a file of calls
 //!
 //! Whatever the bytes, nothing here panics, and an announced length allocates nothing.
@@ -44,6 +45,7 @@ pub mod preamble;
 pub mod read_only;
 #[cfg(feature = "recording")]
 pub mod recording;
+pub mod ruby;
 mod shape;
 pub mod site;
 pub mod tree;

@@ -18,6 +18,8 @@ pub(crate) struct Field {
     /// The memory of each element of a repeated field, in a vector that has grown, or that of a
     /// boxed field; 0 if the field is neither.
     pub(crate) element_bytes: u32,
+    /// Whether it is a number of 64 bits.
+    pub(crate) is_wide: bool,
     pub(crate) kind: Kind,
 }
 

@@ -162,6 +162,11 @@ impl Tree {
             .is_some_and(|field| field.element_bytes > 0)
     }
 
+    /// Whether the field with this number is a number of 64 bits.
+    pub fn is_wide(&self, number: u32) -> bool {
+        self.shape.and_then(|shape| shape.field(number)).is_some_and(|field| field.is_wide)
+    }
+
     /// How to read the field with this number.
     pub fn reading(&self, number: u32) -> Option<Reading> {
         Some(match self.shape?.field(number)?.kind {

@@ -5,6 +5,7 @@ use hblite_model::{
     Result, ServerLog, ServerLogRequest,
 };
 use hblite_wire::pb;
+use hblite_wire::ruby::{any_to_ruby, to_ruby};
 use prost::Message;
 
 use super::Admin;
@@ -139,7 +140,7 @@ fn named(names: &[&str], number: i32) -> String {
 
 fn status(procedure: &pb::Procedure) -> ProcedureStatus {
     let millis = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
-    let parameters: Vec<String> = procedure.state_message.iter().map(parameter).collect();
+    let parameters: Vec<String> = procedure.state_message.iter().map(any_to_ruby).collect();
     ProcedureStatus {
         id: procedure.proc_id,
         class: procedure.class_name.clone(),
@@ -150,33 +151,9 @@ fn status(procedure: &pb::Procedure) -> ProcedureStatus {
     }
 }
 
-/// The states that a procedure has been through, or the type of what else it keeps.
-fn parameter(message: &pb::AnyMessage) -> String {
-    let name = message.type_url.as_deref().and_then(|url| url.rsplit(['/', '.']).next());
-    let name = name.unwrap_or_default();
-    let value = message.value.clone().unwrap_or_default();
-    match pb::StateMachineProcedureData::decode(value) {
-        Ok(data) if name == "StateMachineProcedureData" => {
-            let states: Vec<String> = data.state.iter().map(ToString::to_string).collect();
-            format!("{{\"state\"=>[{}]}}", states.join(", "))
-        }
-        _ => format!("{{\"@type\"=>\"{name}\"}}"),
-    }
-}
-
 /// A procedure, as one that waits for a lock or has it.
 fn shown(procedure: &pb::Procedure) -> String {
-    let status = status(procedure);
-    format!(
-        "{{\"className\"=>\"{}\", \"procId\"=>\"{}\", \"submittedTime\"=>\"{}\", \
-         \"state\"=>\"{}\", \"lastUpdate\"=>\"{}\", \"stateMessage\"=>{}}}",
-        status.class,
-        status.id,
-        status.submitted_ms,
-        status.state,
-        status.updated_ms,
-        status.parameters
-    )
+    to_ruby("Procedure", procedure.encode_to_vec().into())
 }
 
 fn call(payload: pb::SlowLogPayload) -> LoggedCall {

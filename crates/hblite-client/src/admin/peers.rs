@@ -1,6 +1,7 @@
 //! Replication peers.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use hblite_model::{
     Error, PeerConfig, PeerTables, PeerWork, ReplicationPeer, Result, TableDescriptor, TableName,
@@ -8,7 +9,7 @@ use hblite_model::{
 use hblite_wire::{convert, pb};
 
 use super::Admin;
-use crate::client::Client;
+use crate::shared::Shared;
 use crate::url::ClusterUrl;
 
 /// `ReplicationState.State`.
@@ -80,8 +81,8 @@ impl Admin {
         let (quorum, parent) = cluster_key.rsplit_once(':').ok_or_else(invalid)?;
         let url = ClusterUrl::parse(&format!("hbase://{quorum}{parent}"))?;
         let address = url.address.ok_or_else(invalid)?;
-        let peer = Client::new(address, (*self.shared.settings).clone());
-        let admin = peer.admin();
+        let settings = (*self.shared.settings).clone();
+        let admin = Self::new(Arc::new(Shared::new(address, settings)));
         let name = table.name();
         if !admin.table_exists(name).await? {
             return admin.create_table(table, split_keys).await;

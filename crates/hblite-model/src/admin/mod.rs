@@ -38,8 +38,8 @@ pub use operation::{
 };
 pub use peer::{PeerConfig, PeerTables, PeerWork, ReplicationPeer, unreachable_peer};
 pub use permission::{
-    BalanceReport, BalanceRequest, GroupMember, GroupWork, LabelQuery, LabelWork, PermissionAction,
-    PermissionPlace, PermissionWork, ServerGroup, UserPermission,
+    BalanceReport, BalanceRequest, GroupMember, GroupWork, LabelQuery, LabelWork, PermissionPlace,
+    PermissionWork, ServerGroup, UserPermission,
 };
 pub use quota::{
     Quota, QuotaLimit, QuotaOwner, QuotaScope, Rate, RateUnit, SpaceLimit, SpaceUsage,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::admin::PermissionAction;
+use super::PermissionAction;
 use crate::protobuf::MessageWriter;
 
 /// HBase's names.

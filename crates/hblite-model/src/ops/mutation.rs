@@ -12,8 +12,7 @@ use smallvec::SmallVec;
 
 use super::attributes::Attributes;
 use super::value::IntoValue;
-use super::{Durability, TimeRange};
-use crate::admin::PermissionAction;
+use super::{Durability, PermissionAction, TimeRange};
 use crate::bytes::to_string_binary;
 use crate::cell::key::{FAMILY_LENGTH_MAX, ROW_LENGTH_MAX};
 use crate::cell::{self, CellBuffer, CellType, LATEST_TIMESTAMP, key};

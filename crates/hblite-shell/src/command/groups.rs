@@ -142,7 +142,7 @@ fn addresses(arguments: &Arguments, at: usize) -> Result<Vec<String>, Failure> {
     Ok(names)
 }
 
-/// Refuses a port that is no number, in the words of HBase's library.
+/// Refuses a port that is not a number, in the words of HBase's library.
 fn check_address(address: &str) -> Result<(), Failure> {
     match address.rsplit_once(':') {
         Some((_, port)) if port.parse::<u16>().is_err() => {

@@ -4,8 +4,7 @@
 use hblite::{LoggedCall, ResourceLock, ServerLog, ServerLogRequest};
 use serde_json::Value as Json;
 
-use super::operations::servers_in;
-use super::placement::find_servers;
+use super::server_names::{find_servers, servers_in};
 use super::{Arguments, CommandResult, Context, Failure, not_of, small_integer};
 use crate::format::ruby_time;
 use crate::value::{Hash, Value};

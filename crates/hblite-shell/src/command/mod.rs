@@ -38,6 +38,7 @@ mod read;
 mod region;
 mod rows;
 mod schema;
+mod server_names;
 mod snapshot;
 mod switches;
 mod tables;

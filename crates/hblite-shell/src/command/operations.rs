@@ -6,7 +6,7 @@ use hblite::{
 };
 use serde_json::Value as Json;
 
-use super::placement::find_servers;
+use super::server_names::{check_server_name, find_servers, servers_in};
 use super::switches::boolean;
 use super::{Arguments, CommandResult, Context, Failure, MANY, integer, not_of};
 use crate::value::{Hash, Value};
@@ -161,25 +161,6 @@ fn normalize(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     }
 }
 
-/// Refuses a text that is not `host,port,start code`, in the words of Java's class for names of
-/// servers.
-pub(super) fn check_server_name(name: &str) -> Result<(), Failure> {
-    let commas: Vec<usize> = name.match_indices(',').map(|(at, _)| at).collect();
-    let (from, to) = match commas.as_slice() {
-        [] => (0, "-1".to_owned()),
-        [comma] => (comma + 1, comma.to_string()),
-        [first, .., last] => {
-            let numbers = [&name[first + 1..*last], &name[last + 1..]];
-            let wrong = numbers.into_iter().find(|number| number.parse::<u64>().is_err());
-            return wrong.map_or(Ok(()), |wrong| {
-                Err(Failure::refused(format!("For input string: \"{wrong}\"")))
-            });
-        }
-    };
-    let length = name.chars().count();
-    Err(Failure::refused(format!("begin {from}, end {to}, length {length}")))
-}
-
 /// Requests work of the server that the first argument names.
 fn ask_server(context: &Context<'_>, arguments: &Arguments, work: &ServerWork) -> CommandResult {
     let server = arguments.name(0, "A server name")?;
@@ -202,15 +183,6 @@ fn compaction_switch(context: &mut Context<'_>, arguments: Arguments) -> Command
     }
     context.out.footer(results.len() as u64)?;
     Ok(Value::Nil)
-}
-
-/// The servers that an argument names, `None` if it is neither a string nor an array.
-pub(super) fn servers_in(value: &Value) -> Option<Vec<String>> {
-    match value {
-        Value::String(_) => Some(vec![value.to_text()]),
-        Value::Array(names) => Some(names.iter().map(Value::to_text).collect()),
-        _ => None,
-    }
 }
 
 fn clear_slow_log(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {

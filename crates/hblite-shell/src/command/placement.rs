@@ -2,7 +2,8 @@
 
 use hblite::{Exception, MasterWork, ServerWork, TableName};
 
-use super::operations::{check_server_name, list, servers_in};
+use super::operations::list;
+use super::server_names::{check_server_name, find_servers, servers_in};
 use super::{Arguments, CommandResult, Context, Failure, MANY, not_of};
 use crate::format::java_date;
 use crate::value::Value;
@@ -83,31 +84,6 @@ fn run_on_region(context: &Context<'_>, work: &MasterWork) -> CommandResult {
         }
         done => done.map(|_| Value::Nil).map_err(Failure::Store),
     }
-}
-
-/// The servers that texts mean: full names, and those at work on a host, or on a host and port.
-pub(super) fn find_servers(
-    context: &Context<'_>,
-    wanted: &[String],
-) -> Result<Vec<String>, Failure> {
-    let live = context.connection.admin().servers()?.live;
-    let mut found = Vec::new();
-    for text in wanted {
-        if check_server_name(text).is_ok() {
-            found.push(text.clone());
-            continue;
-        }
-        let (host, port) = match text.split_once(',') {
-            Some((host, rest)) => (host, Some(rest.split(',').next().unwrap_or(rest))),
-            None => (text.as_str(), None),
-        };
-        let is_it = |name: &&String| {
-            let mut parts = name.split(',');
-            parts.next() == Some(host) && port.is_none_or(|port| parts.next() == Some(port))
-        };
-        found.extend(live.iter().filter(is_it).cloned());
-    }
-    Ok(found)
 }
 
 fn decommission(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {

@@ -3,7 +3,7 @@
 
 use hblite::ServerTask;
 
-use super::placement::find_servers;
+use super::server_names::find_servers;
 use super::{Arguments, CommandResult, Context, Failure, MANY};
 use crate::format::ruby_time;
 use crate::value::Value;
