@@ -385,6 +385,8 @@ fn errors_come_back_with_class_and_message() {
         let received = convert::error_from(&sent.to_pair());
         assert_eq!((received.exception(), received.message()), (exception, "what happened: here"));
     }
+    let trace = "java.io.IOException: Dangling\n+a\n^\n\tat my.Class\nCaused by: my.Failure: no";
+    assert_eq!(convert::error_of_class("java.io.IOException", trace).message(), "Dangling\n+a\n^");
     let strange = convert::error_of_class("my.Failure", "my.Failure: no\n\tat my.Class");
     assert_eq!((strange.exception(), strange.message()), (Exception::Io, "my.Failure: no"));
 }

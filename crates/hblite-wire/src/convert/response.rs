@@ -61,8 +61,10 @@ pub fn error_from(pair: &pb::NameBytesPair) -> Error {
 
 /// The error with this class and this stack trace, which begins with class and message.
 pub fn error_of_class(class: &str, trace: &str) -> Error {
-    let first = trace.lines().next().unwrap_or_default();
-    let message = first.strip_prefix(class).map_or(first, |rest| rest.trim_start_matches(": "));
+    // A message may have several lines, such as that of a regular expression.
+    let is_message = |line: &&str| !line.starts_with('\t') && !line.starts_with("Caused by: ");
+    let text = trace.lines().take_while(is_message).collect::<Vec<_>>().join("\n");
+    let message = text.strip_prefix(class).map_or(&*text, |rest| rest.trim_start_matches(": "));
     match Exception::ALL.iter().find(|known| known.class_name() == class) {
         Some(exception) => Error::new(*exception, message),
         None => Error::new(Exception::Io, format!("{class}: {message}")),
