@@ -123,6 +123,43 @@ fn a_parameter_ends_with_its_frame() {
     assert_eq!(client.receive().exception(), ("DoNotRetryIOException", true));
 }
 
+/// The short way to one column is for small cells.
+#[test]
+fn a_column_is_read_whatever_its_size() {
+    let server = TestServer::start().unwrap();
+    let name = create_table(&server, "t", &[]).remove(0);
+    let mut client = Client::data(&server);
+    let request = |qualifier: &str, existence_only| {
+        let column =
+            pb::Column { family: "f".into(), qualifier: vec![qualifier.to_owned().into()] };
+        let mut request = get(&name, "r");
+        request.get.column = vec![column];
+        request.get.existence_only = existence_only;
+        request
+    };
+    for length in [0, 1, 16_300, 16_384, 20_000, 1 << 20] {
+        let value = "v".repeat(length);
+        let mutation = put("r", "q", &value);
+        let put = pb::MutateRequest {
+            region: region(&name),
+            mutation,
+            condition: None,
+            nonce_group: None,
+        };
+        client.call("Mutate", &put);
+        let found = client.call("Get", &request("q", None));
+        let cells = found.decode::<pb::GetResponse>().result.unwrap().associated_cell_count;
+        assert_eq!(cells, Some(1), "{length}");
+        assert!(found.cells.ends_with(value.as_bytes()), "{length}");
+        assert!((length..length + 100).contains(&found.cells.len()), "{length}");
+        for (qualifier, is_there) in [("q", true), ("other", false)] {
+            let found = client.call("Get", &request(qualifier, Some(true)));
+            let exists = found.decode::<pb::GetResponse>().result.unwrap().exists;
+            assert_eq!((exists, found.cells.len()), (Some(is_there), 0), "{length}");
+        }
+    }
+}
+
 #[test]
 fn the_closest_row_of_a_missing_table_is_an_error() {
     let server = TestServer::start().unwrap();

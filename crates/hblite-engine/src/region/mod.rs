@@ -344,20 +344,26 @@ impl Region {
 
     /// Reads one row, for a get or for a write that depends on it.
     pub(crate) fn read_row(&self, get: &Get) -> Result<CellBuffer> {
-        match self.read_column(get.as_scan())? {
+        match self.read_column(get.as_scan(), usize::MAX)? {
             Some(cells) => Ok(cells),
             None => self.read_row_from(self.scanner(get.as_scan())?),
         }
     }
 
-    /// Reads one column of a row on the fast path; `None` if that is not possible. A single store
-    /// always has a consistent view, so the gate for files of several stores is not needed.
-    fn read_column(&self, scan: &Scan) -> Result<Option<CellBuffer>> {
+    /// Reads one column of a row on the fast path; `None` if that is not possible, or the cells have
+    /// more than `size_max_bytes`. A single store always has a consistent view, so the gate for
+    /// files of several stores is not needed.
+    pub(crate) fn read_column(
+        &self,
+        scan: &Scan,
+        size_max_bytes: usize,
+    ) -> Result<Option<CellBuffer>> {
         let mut families = scan.columns().families();
         let (Some((family, _)), None) = (families.next(), families.next()) else {
             return Ok(None);
         };
-        let Some(get) = self.store_of(family).and_then(|store| ColumnGet::of(store, scan)) else {
+        let store = self.store_of(family);
+        let Some(get) = store.and_then(|store| ColumnGet::of(store, scan, size_max_bytes)) else {
             return Ok(None);
         };
         if self.is_closing() {

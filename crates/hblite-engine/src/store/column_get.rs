@@ -9,7 +9,8 @@
 //! - a source may have a marker of the whole family in this row, or the column begins with one of
 //!   its own;
 //! - a cell has tags (a time to live of its own) or has outlived the family's;
-//! - several versions are requested, and they are in several sources.
+//! - several versions are requested, and they are in several sources;
+//! - the result is larger than the caller allows.
 //!
 //! Threads: a read belongs to one thread and sees one read point.
 
@@ -38,6 +39,7 @@ pub(crate) struct ColumnGet<'a> {
     scan: &'a Scan,
     qualifier: &'a [u8],
     versions: i32,
+    size_max_bytes: usize,
 }
 
 /// How [`ColumnGet::read`] ended.
@@ -55,8 +57,9 @@ pub(crate) enum ColumnRead {
 }
 
 impl<'a> ColumnGet<'a> {
-    /// What `scan` reads from `store`, if it is a get that may take the fast path.
-    pub(crate) fn of(store: &'a Store, scan: &'a Scan) -> Option<Self> {
+    /// What `scan` reads from `store`, if it is a get that may take the fast path. The serialized
+    /// cells have at most `size_max_bytes`.
+    pub(crate) fn of(store: &'a Store, scan: &'a Scan, size_max_bytes: usize) -> Option<Self> {
         let info = store.scan_info();
         let Some(Qualifiers::Some(qualifiers)) = scan.columns().get(&info.family) else {
             return None;
@@ -85,6 +88,7 @@ impl<'a> ColumnGet<'a> {
             scan,
             qualifier,
             versions,
+            size_max_bytes,
         })
     }
 
@@ -114,6 +118,7 @@ impl<'a> ColumnGet<'a> {
         let mut found = Found {
             key: &key,
             versions: self.versions,
+            bytes_left: self.size_max_bytes,
             oldest_unexpired: info.oldest_unexpired(now),
             read_point,
             cells,
@@ -186,6 +191,8 @@ struct Found<'a> {
     /// The key that sorts before all cells of the column.
     key: &'a [u8],
     versions: i32,
+    /// What the result may grow by.
+    bytes_left: usize,
     oldest_unexpired: i64,
     read_point: u64,
     cells: &'a mut CellBuffer,
@@ -221,7 +228,7 @@ impl Found<'_> {
         let is_plain_put = cell.type_code() == CellType::Put.code()
             && timestamp >= self.oldest_unexpired
             && cell.tags().is_empty();
-        if !is_plain_put {
+        if !is_plain_put || cell.serialized_size() > self.bytes_left {
             self.is_unclear = true;
             return false;
         }
@@ -247,6 +254,7 @@ impl Found<'_> {
         let is_repeated =
             self.cells.last().is_some_and(|last| last.timestamp() == cell.timestamp());
         if !is_repeated {
+            self.bytes_left -= cell.serialized_size();
             self.cells.push(cell);
         }
         self.cells.len() < self.versions as usize

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use hblite_hfile::file_info::{MAJOR_COMPACTION, is_true};
 use hblite_model::bytes::to_string_binary;
 use hblite_model::{
-    CellRef, CheckAndMutate, CheckAndMutateResult, Error, Exception, Get, Mutation, Nonce,
-    RegionInfo, RegionLoad, Result, RowMutations, RowResult, Scan, TableDescriptor,
+    CellBuffer, CellRef, CheckAndMutate, CheckAndMutateResult, Error, Exception, Get, Mutation,
+    Nonce, RegionInfo, RegionLoad, Result, RowMutations, RowResult, Scan, TableDescriptor,
 };
 
 use crate::region::Region;
@@ -157,6 +157,16 @@ impl RegionHandle {
     pub fn get(&self, get: &Get) -> Result<RowResult> {
         self.check_row(get.row(), "Get")?;
         self.region.read_row(get).map(RowResult::new)
+    }
+
+    /// Reads one column of a row on a short way, which is for most gets of one column with up to
+    /// `size_max_bytes`. `None` if it cannot: use [`RegionHandle::begin_get`].
+    ///
+    /// # Errors
+    /// As [`RegionHandle::get`].
+    pub fn get_column(&self, get: &Get, size_max_bytes: usize) -> Result<Option<CellBuffer>> {
+        self.check_row(get.row(), "Get")?;
+        self.region.read_column(get.as_scan(), size_max_bytes)
     }
 
     /// Begins to read one row. Like [`RegionHandle::get`], but the cells are not collected, and

@@ -204,10 +204,13 @@ impl Channel {
         if let (Some(recorded), Ok(request)) = (&link.client.recorded, &request) {
             recorded.request(request, self.dispatcher.now_millis());
         }
-        let deadline = request.as_ref().ok().and_then(deadline_of);
+        let timeout = request.as_ref().ok().and_then(|request| request.header.timeout);
         match self.dispatcher.dispatch(link, request, charge, &mut Turn::new()) {
             Some(reply) => Ok(reply),
-            None => wait(self.finished(link), deadline).unwrap_or(Err(CallFailure::TimedOut)),
+            None => {
+                let deadline = deadline_of(timeout, Instant::now());
+                wait(self.finished(link), deadline).unwrap_or(Err(CallFailure::TimedOut))
+            }
         }
     }
 

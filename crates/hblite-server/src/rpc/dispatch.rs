@@ -108,7 +108,8 @@ impl Dispatcher {
             Ok(request) => request,
             Err((id, error)) => return Some(Reply::of_exception(id, &error.into())),
         };
-        let deadline = deadline_of(&request);
+        let begin = Instant::now();
+        let deadline = deadline_of(request.header.timeout, begin);
         let (role, cluster) = (link.client.role, self.cluster());
         let targets = |visit: &mut dyn FnMut(&Target)| cluster.for_each_target(&request, visit);
         if let Some(verdict) = cluster.faults.verdict(role, &request, targets) {
@@ -120,7 +121,6 @@ impl Dispatcher {
             return self.hand_over(link, request, charge, deadline, rest, cluster);
         }
         let call = Call::new(link, &request, deadline, Pace::Quick, None);
-        let begin = Instant::now();
         let attempt = attempt(&request, || client::answer(&cluster, &call));
         turn.note(QUICK_WORK - call.work_left());
         match attempt {
@@ -225,9 +225,10 @@ fn whole(service: &Service, request: &Request) -> Unfinished {
     Unfinished { rest: Box::new(answer), pace, must_end: false }
 }
 
-pub(super) fn deadline_of(request: &Request) -> Option<Instant> {
-    let timeout = request.header.timeout.filter(|millis| *millis > 0)?;
-    Instant::now().checked_add(Duration::from_millis(u64::from(timeout)))
+/// When a call that began at `begin` is late, by the timeout in its header, in milliseconds.
+pub(super) fn deadline_of(timeout: Option<u32>, begin: Instant) -> Option<Instant> {
+    let timeout = timeout.filter(|millis| *millis > 0)?;
+    begin.checked_add(Duration::from_millis(u64::from(timeout)))
 }
 
 fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {

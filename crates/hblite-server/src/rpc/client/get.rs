@@ -1,7 +1,7 @@
 //! `Get`: one row.
 
 use hblite_engine::{RegionHandle, RegionScan, RegionStep};
-use hblite_model::{CellBuffer, Operation, RowResult, Scan};
+use hblite_model::{CellBuffer, CellRef, Operation, RowResult, Scan};
 use hblite_wire::convert::{self, ResultWriter};
 use hblite_wire::exception::class;
 use hblite_wire::{RemoteException, pb};
@@ -13,11 +13,21 @@ use crate::rpc::call::{Answer, Attempt, Call, Pace, Unfinished};
 
 type RemoteResult<T> = Result<T, RemoteException>;
 
+/// What is read of one column before memory for the answer is charged.
+const COLUMN_BYTES_MAX: usize = 16 * 1024;
+
 /// A get and its result so far.
 pub(super) struct Reading {
-    scan: RegionScan,
+    source: Source,
+    is_of_meta: bool,
     is_existence_only: bool,
     has_cells: bool,
+}
+
+enum Source {
+    /// All cells of the result.
+    Cells(CellBuffer),
+    Scan(RegionScan),
 }
 
 pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
@@ -72,9 +82,14 @@ fn pause(call: &Call<'_>, mut reading: Box<Reading>, mut results: ResultWriter) 
 impl Reading {
     /// Begins to answer a get.
     pub(super) fn begin(region: &RegionHandle, message: &pb::Get) -> RemoteResult<Self> {
-        let scan = region.begin_get(&convert::get(message)?)?;
+        let get = convert::get(message)?;
+        let source = match region.get_column(&get, COLUMN_BYTES_MAX)? {
+            Some(cells) => Source::Cells(cells),
+            None => Source::Scan(region.begin_get(&get)?),
+        };
+        let is_of_meta = region.info().table().is_meta();
         let is_existence_only = message.existence_only == Some(true);
-        Ok(Self { scan, is_existence_only, has_cells: false })
+        Ok(Self { source, is_of_meta, is_existence_only, has_cells: false })
     }
 
     /// Passes the cells of the row to `results`, as this client sees them; `None` if the call's
@@ -85,28 +100,31 @@ impl Reading {
         call: &Call<'_>,
         results: &mut ResultWriter,
     ) -> RemoteResult<Option<pb::Result>> {
-        let Self { scan, is_existence_only, has_cells } = self;
-        let is_meta = scan.info().table().is_meta();
-        let mut view = is_meta.then(|| MetaView::new(cluster, &call.client.host));
-        let step = reading::next_row(
-            call,
-            scan,
-            None,
-            || false,
-            |cell| {
-                *has_cells = true;
-                match &mut view {
-                    _ if *is_existence_only => {}
-                    None => results.push(cell),
-                    Some(view) => view.show(cell, |shown| results.push(shown)),
-                }
-            },
-        )?;
+        let Self { source, is_of_meta, is_existence_only, has_cells } = self;
+        let mut view = is_of_meta.then(|| MetaView::new(cluster, &call.client.host));
+        let mut visit = |cell: &CellRef<'_>| {
+            *has_cells = true;
+            match &mut view {
+                _ if *is_existence_only => {}
+                None => results.push(cell),
+                Some(view) => view.show(cell, |shown| results.push(shown)),
+            }
+        };
+        let is_paused = match source {
+            Source::Cells(cells) => {
+                cells.iter().for_each(|cell| visit(&cell));
+                call.note_work(cells.len() as u64);
+                false
+            }
+            Source::Scan(scan) => {
+                reading::next_row(call, scan, None, || false, visit)? == RegionStep::Cursor(())
+            }
+        };
         if results.is_out_of_memory() {
             results.discard();
             return Err(call.out_of_memory());
         }
-        if step == RegionStep::Cursor(()) {
+        if is_paused {
             return Ok(None);
         }
         if *is_existence_only {
