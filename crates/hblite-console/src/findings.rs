@@ -2,6 +2,7 @@
 //!
 //! The findings themselves are those of `hotspot watch`: [`hblite_hotspot::findings`].
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -16,8 +17,8 @@ use crate::window::{KeyInWindow, Load, Window};
 /// The time in which the hottest region is followed.
 const FOLLOWED_MS: i64 = 300_000;
 
-/// A window with the load of each region of a table.
-type Loaded<'h> = (&'h Window, Vec<Load>);
+/// A window with the load of each region of a table that had one, by its place, in order.
+type Loaded<'h> = (&'h Window, Vec<(usize, Load)>);
 
 /// What is hot now in the table with these regions, which are in key order.
 pub(crate) fn findings(history: &History, regions: &[Arc<RegionInfo>]) -> Vec<Finding> {
@@ -26,20 +27,38 @@ pub(crate) fn findings(history: &History, regions: &[Arc<RegionInfo>]) -> Vec<Fi
     let sums: Vec<(u64, f64)> = windows
         .iter()
         .map(|(window, loads)| {
-            (loads.iter().map(|load| load.reads + load.writes).sum(), window.seconds())
+            (loads.iter().map(|(_, load)| load.reads + load.writes).sum(), window.seconds())
         })
         .collect();
     let taken = &windows[windows.len() - findings::latest(&sums)..];
-    let rows = rows_of(history, taken, regions);
-    findings::findings(&observed(&windows, taken, regions, rows.as_ref()))
+    let counted = counted(taken.iter().map(|(window, _)| *window));
+    let rows = rows_of(history, taken, regions, counted.as_ref());
+    let rows = rows.as_ref().map(|(rows, method)| (&**rows, *method));
+    findings::findings(&observed(&windows, taken, regions, rows))
 }
 
-/// What was hot in the table with these regions in these windows, which are in order.
-pub(crate) fn hot(history: &History, windows: &[&Window], regions: &[Arc<RegionInfo>]) -> HotTable {
+/// What was counted of rows in these windows, of all tables.
+pub(crate) fn counted<'h>(windows: impl Iterator<Item = &'h Window>) -> Option<RowCounts> {
+    let mut rows: Option<RowCounts> = None;
+    for counts in windows.filter_map(|window| window.rows.as_ref()) {
+        rows.get_or_insert_default().add(counts);
+    }
+    rows
+}
+
+/// What was hot in the table with these regions in these windows, which are in order and of whose
+/// rows this was `counted`.
+pub(crate) fn hot(
+    history: &History,
+    windows: &[&Window],
+    counted: Option<&RowCounts>,
+    regions: &[Arc<RegionInfo>],
+) -> HotTable {
     let regions = &with_former(regions, windows);
     let windows = loaded(windows.iter().copied(), regions);
-    let rows = rows_of(history, &windows, regions);
-    let observed = observed(&windows, &windows, regions, rows.as_ref());
+    let rows = rows_of(history, &windows, regions, counted);
+    let rows = rows.as_ref().map(|(rows, method)| (&**rows, *method));
+    let observed = observed(&windows, &windows, regions, rows);
     let table = regions.first().map(|region| region.table().to_string()).unwrap_or_default();
     let is_written = !history.is_counted() && rows.is_some();
     HotTable::new(&table, &observed, is_written.then(|| WRITTEN.to_owned()))
@@ -69,32 +88,46 @@ fn loaded<'h>(
     windows: impl Iterator<Item = &'h Window>,
     regions: &[Arc<RegionInfo>],
 ) -> Vec<Loaded<'h>> {
-    let names: Vec<&str> = regions.iter().map(|region| region.encoded_name()).collect();
-    windows.map(|window| (window, loads(window, &names))).collect()
+    let Some(table) = regions.first().map(|region| region.table()) else {
+        return windows.map(|window| (window, Vec::new())).collect();
+    };
+    let places = places(regions);
+    let loads = |window: &Window| {
+        let own = window.loads.iter().filter(|(region, _)| region.table() == table);
+        let placed =
+            own.filter_map(|(region, load)| Some((*places.get(region.encoded_name())?, *load)));
+        let mut loads: Vec<(usize, Load)> = placed.collect();
+        loads.sort_unstable_by_key(|(place, _)| *place);
+        loads
+    };
+    windows.map(|window| (window, loads(window))).collect()
+}
+
+/// The place of each region, by encoded name.
+fn places(regions: &[Arc<RegionInfo>]) -> HashMap<&str, usize> {
+    regions.iter().enumerate().map(|(at, region)| (region.encoded_name(), at)).collect()
 }
 
 /// What is known of rows: what was counted, or else the sampled keys.
-fn rows_of(
+fn rows_of<'c>(
     history: &History,
     windows: &[Loaded<'_>],
     regions: &[Arc<RegionInfo>],
-) -> Option<(RowCounts, Method)> {
-    let is_loaded = |loads: &[Load]| loads.iter().any(|load| load.reads + load.writes > 0);
+    counted: Option<&'c RowCounts>,
+) -> Option<(Cow<'c, RowCounts>, Method)> {
+    let is_loaded =
+        |loads: &[(usize, Load)]| loads.iter().any(|(_, load)| load.reads + load.writes > 0);
     let mut with_load = windows.iter().filter(|(_, loads)| is_loaded(loads));
     // Of a cluster, not every window is sampled.
     if !history.is_counted() || with_load.all(|(window, _)| window.rows.is_some()) {
-        let mut rows: Option<RowCounts> = None;
-        for counts in windows.iter().filter_map(|(window, _)| window.rows.as_ref()) {
-            rows.get_or_insert_default().add(counts);
-        }
         let method = if history.is_counted() { Method::Counted } else { Method::Sampled };
-        if let Some(rows) = rows {
-            return Some((rows, method));
+        if let Some(rows) = counted {
+            return Some((Cow::Borrowed(rows), method));
         }
     }
     let keys = windows.iter().flat_map(|(window, _)| &window.keys);
     let rows = sampled(keys, regions);
-    (!rows.sample.is_empty()).then_some((rows, Method::Sampled))
+    (!rows.sample.is_empty()).then_some((Cow::Owned(rows), Method::Sampled))
 }
 
 /// Sampled keys, as if they were all requests.
@@ -102,8 +135,7 @@ fn sampled<'h>(
     keys: impl Iterator<Item = &'h KeyInWindow>,
     regions: &[Arc<RegionInfo>],
 ) -> RowCounts {
-    let places: HashMap<&str, usize> =
-        regions.iter().enumerate().map(|(at, region)| (region.encoded_name(), at)).collect();
+    let places = places(regions);
     let mut counts: Vec<[BTreeMap<&[u8], u64>; 2]> = vec![Default::default(); regions.len()];
     let mut sample = Vec::new();
     for key in keys {
@@ -134,41 +166,31 @@ fn observed<'o>(
     windows: &[Loaded<'_>],
     taken: &[Loaded<'_>],
     regions: &[Arc<RegionInfo>],
-    rows: Option<&'o (RowCounts, Method)>,
+    rows: Option<(&'o RowCounts, Method)>,
 ) -> Observed<'o> {
-    let sum = |at: usize| {
-        let mut sum = Load::default();
-        taken.iter().for_each(|(_, loads)| sum.add(&loads[at]));
-        sum
-    };
-    let seen = |(at, region): (usize, &Arc<RegionInfo>)| RegionSeen {
+    let mut sums = vec![Load::default(); regions.len()];
+    taken.iter().flat_map(|(_, loads)| loads).for_each(|(at, load)| sums[*at].add(load));
+    let seen = |(region, sum): (&Arc<RegionInfo>, &Load)| RegionSeen {
         name: region.encoded_name().to_owned(),
         keys: Some((region.start_key().to_vec(), region.end_key().to_vec())),
-        reads: sum(at).reads,
-        writes: sum(at).writes,
+        reads: sum.reads,
+        writes: sum.writes,
     };
     let motion = |count: fn(&Load) -> u64| {
         let hottest = windows.iter().filter_map(|(_, loads)| {
-            let place = (0..loads.len()).max_by_key(|place| count(&loads[*place]))?;
-            let (regions, region) = (loads.len(), regions[place].encoded_name().to_owned());
-            (count(&loads[place]) > 0).then_some(Hottest { place, regions, region })
+            let (place, load) = *loads.iter().max_by_key(|(_, load)| count(load))?;
+            let region = regions[place].encoded_name().to_owned();
+            (count(&load) > 0).then_some(Hottest { place, regions: regions.len(), region })
         });
         Motion::of(&hottest.collect::<Vec<_>>(), true)
     };
     Observed {
-        regions: regions.iter().enumerate().map(seen).collect(),
+        regions: regions.iter().zip(&sums).map(seen).collect(),
         seconds: taken.iter().map(|(window, _)| window.seconds()).sum(),
         rows: rows.map(|(rows, _)| rows),
-        method: rows.map_or(Method::Sampled, |(_, method)| *method),
+        method: rows.map_or(Method::Sampled, |(_, method)| method),
         motion: (motion(|load| load.writes), motion(|load| load.reads)),
     }
-}
-
-/// The load of each of these regions.
-fn loads(window: &Window, names: &[&str]) -> Vec<Load> {
-    let known: HashMap<&str, Load> =
-        window.loads.iter().map(|(region, load)| (region.encoded_name(), *load)).collect();
-    names.iter().map(|name| known.get(name).copied().unwrap_or_default()).collect()
 }
 
 #[cfg(test)]
@@ -244,7 +266,8 @@ mod tests {
         let of = |windows: std::ops::Range<usize>| {
             let all: Vec<&Window> = history.windows().collect();
             let windows = &all[windows];
-            serde_json::json!(hot(&history, windows, &regions))
+            let counted = counted(windows.iter().copied());
+            serde_json::json!(hot(&history, windows, counted.as_ref(), &regions))
         };
         let now = of(28..40);
         assert_eq!((&now["rows"]["method"], &now["writes"]), (&"counted".into(), &2_400.into()));
@@ -260,6 +283,18 @@ mod tests {
             (&none["rows"]["method"], &none["findings"]),
             (&"unknown".into(), &serde_json::json!([]))
         );
+    }
+
+    /// What is kept of windows grows with their requests, not with all regions that there were.
+    #[test]
+    fn a_window_has_only_regions_with_requests() {
+        let (history, regions) = recorded(2, |window| vec![["z", "a"][window].to_owned()]);
+        let loaded = loaded(history.windows(), &regions);
+        let places: Vec<Vec<(usize, u64)>> = loaded
+            .iter()
+            .map(|(_, loads)| loads.iter().map(|(place, load)| (*place, load.writes)).collect())
+            .collect();
+        assert_eq!(places, [[(1, 1)], [(0, 1)]]);
     }
 
     /// A load that was heavier, and ended five seconds ago, is not what is hot now.

@@ -35,7 +35,8 @@ pub(crate) fn hot(state: &State, query: &Query) -> Answer {
     let times_ms = times_ms.map_or((0, 0), |(first, last)| (first.start_ms, last.end_ms));
     let rows = windows.iter().filter_map(|window| window.rows.as_ref());
     let mut report = HotReport::new(times_ms, rows);
-    let hot = |regions: &Vec<_>| findings::hot(&history, &windows, regions);
+    let counted = findings::counted(windows.iter().copied());
+    let hot = |regions: &Vec<_>| findings::hot(&history, &windows, counted.as_ref(), regions);
     report.tables = known.iter().filter(|regions| !regions.is_empty()).map(hot).collect();
     Ok(json!(report))
 }

@@ -2,6 +2,9 @@
 //!
 //! A range consists of the windows that lie in it in part; answers state where these begin and end.
 
+use std::sync::Arc;
+
+use hblite::RegionInfo;
 use hblite::bytes::to_string_binary;
 use hblite_hotspot::report::{Notes, date_time, page_with_notes};
 use hblite_hotspot::watch::{Recorded, RecordedWindow};
@@ -11,7 +14,7 @@ use serde_json::{Value, json};
 use super::heat::{metric, regions};
 use super::{Answer, Failure, Query};
 use crate::findings;
-use crate::heat::{Frame, HeatMap, Metric, heat_map};
+use crate::heat::{Frame, HeatMap, Metric, heat_map, heat_maps};
 use crate::history::History;
 use crate::state::State;
 use crate::window::Window;
@@ -42,6 +45,11 @@ fn bounds(windows: &[&Window]) -> Times {
         .map_or((0, 0), |(first, last)| (first.start_ms, last.end_ms))
 }
 
+fn hot(history: &History, windows: &[&Window], regions: &[Arc<RegionInfo>]) -> Value {
+    let counted = findings::counted(windows.iter().copied());
+    json!(findings::hot(history, windows, counted.as_ref(), regions))
+}
+
 /// Requests per range of keys in two times.
 pub(super) fn compare(state: &State, query: &Query) -> Answer {
     let table = query.required("table")?;
@@ -59,7 +67,7 @@ pub(super) fn compare(state: &State, query: &Query) -> Answer {
         let windows = within(&history, times);
         let (from_ms, to_ms) = bounds(&windows);
         let seconds: f64 = windows.iter().map(|window| window.seconds()).sum();
-        let hot = json!(findings::hot(&history, &windows, &regions));
+        let hot = hot(&history, &windows, &regions);
         let sums = sums(&map, times);
         let requests: f64 = sums.iter().sum();
         let part = json!({
@@ -114,11 +122,10 @@ pub(crate) fn report(state: &State, query: &Query) -> Result<String, Failure> {
         };
         let title = format!("{table} {} to {} UTC", time(from_ms), time(to_ms));
         let rows_max = regions.len().min(REPORT_REGIONS_MAX);
-        let map = |metric| {
-            let (from, to) = (vec![], vec![]);
-            heat_map(&history, &regions, &Frame { metric, from, to, rows_max, times_ms })
-        };
-        let [writes, reads, bytes] = [Metric::Writes, Metric::Reads, Metric::Bytes].map(map);
+        let (metric, from, to) = (Metric::Requests, vec![], vec![]);
+        let frame = Frame { metric, from, to, rows_max, times_ms };
+        let metrics = [Metric::Writes, Metric::Reads, Metric::Bytes];
+        let [writes, reads, bytes] = heat_maps(&history, &regions, &frame, metrics);
         let range = |range: &crate::heat::Range| (range.start.clone(), range.end.clone());
         let counts = writes.counts.into_iter().zip(reads.counts).zip(bytes.counts);
         let window = |(times_ms, ((writes, reads), bytes))| RecordedWindow {
@@ -134,7 +141,7 @@ pub(crate) fn report(state: &State, query: &Query) -> Result<String, Failure> {
         };
         let nothing = |reason| Failure::new(StatusCode::NOT_FOUND, reason);
         results.push(recorded.result(servers).map_err(nothing)?);
-        let hot = json!(findings::hot(&history, &windows, &regions));
+        let hot = hot(&history, &windows, &regions);
         let lines = hot["findings"].as_array().into_iter().flatten().map(|finding| {
             let part = |name: &str| finding[name].as_str().unwrap_or_default().to_owned();
             format!("{} {}", part("text"), part("help"))

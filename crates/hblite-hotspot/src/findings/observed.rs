@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hblite::RowCounts;
+use hblite::{RegionRows, RowCounts};
 
 use super::motion::Motion;
 use super::{SAMPLE_MIN, quoted};
@@ -17,6 +17,8 @@ const LATEST_SECONDS: f64 = 5.0;
 const ENOUGH: f64 = 0.9;
 /// Fewer requests than these are too few, and older ones are added.
 const LATEST_MIN: u64 = 100;
+/// Sampled rows that are judged: the standard error of a share is at most 0.4 percent.
+pub(super) const JUDGED_MAX: usize = 20_000;
 /// Up to this many requests of a region, hblite counts all.
 const COUNTED_ALL: u64 = 2_048;
 
@@ -127,25 +129,23 @@ impl<'a> Observed<'a> {
         if let Some(rows) = self.rows {
             let loads: HashMap<&str, u64> =
                 regions.iter().map(|(region, _, load)| (region.name.as_str(), *load)).collect();
-            let mut sampled = vec![0_u64; rows.regions.len()];
+            let load = |region: &RegionRows| loads.get(region.region.as_str()).copied();
+            let loads: Vec<u64> =
+                rows.regions.iter().map(|region| load(region).unwrap_or(0)).collect();
             let own = rows.sample.iter().filter(|one| one.is_write == is_write);
-            for one in own.clone() {
-                if let Some(count) = sampled.get_mut(one.region as usize) {
-                    *count += 1;
+            let own = own.map(|one| (one.region as usize, &*one.row));
+            let own: Vec<(usize, &[u8])> =
+                own.filter(|(place, _)| loads.get(*place).is_some_and(|load| *load > 0)).collect();
+            let alike = vec![1.0; own.len()];
+            let own: Vec<_> = thinned(&alike, JUDGED_MAX).map(|at| own[at]).collect();
+            let mut sampled = vec![0_u64; loads.len()];
+            own.iter().for_each(|(place, _)| sampled[*place] += 1);
+            let weighted = |(place, row)| (row, loads[place] as f64 / sampled[place] as f64);
+            sample = own.into_iter().map(weighted).collect();
+            for (load, region) in loads.into_iter().zip(&rows.regions) {
+                if load == 0 {
+                    continue;
                 }
-            }
-            let load_of = |place: usize| {
-                let region = rows.regions.get(place)?;
-                loads.get(region.region.as_str()).copied().filter(|load| *load > 0)
-            };
-            for one in own {
-                let place = one.region as usize;
-                if let Some(load) = load_of(place) {
-                    sample.push((&*one.row, load as f64 / sampled[place] as f64));
-                }
-            }
-            for (place, region) in rows.regions.iter().enumerate() {
-                let Some(load) = load_of(place) else { continue };
                 let counts = if is_write { &region.writes } else { &region.reads };
                 // The region's share of the table.
                 let part = load as f64 / total.max(1) as f64;

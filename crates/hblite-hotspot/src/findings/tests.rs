@@ -168,6 +168,40 @@ fn a_front_within_a_prefix_is_found() {
     assert!(!kinds(&found).contains(&"prefix"), "{found:?}");
 }
 
+/// Of many busy regions, a minute has hundreds of thousands of sampled rows.
+#[test]
+fn a_part_of_a_large_sample_is_judged() {
+    let count = 20 * observed::JUDGED_MAX as u64;
+    let row = |at: u64| match at % 2 {
+        0 => format!("user7-{at:08}"),
+        _ => even(at),
+    };
+    let sampled = |at| SampledRow { region: 0, is_write: true, row: row(at).into_bytes() };
+    let region = RegionRows {
+        waits: Default::default(),
+        table: "t".parse().unwrap(),
+        region: "0".to_owned(),
+        reads: HeavyRows::default(),
+        writes: HeavyRows { requests: count, ..HeavyRows::default() },
+    };
+    let sample = (0..count).map(sampled).collect();
+    let rows = RowCounts { regions: vec![region], sample, ..RowCounts::default() };
+    let regions =
+        vec![RegionSeen { name: "0".to_owned(), writes: 7 * count, ..RegionSeen::default() }];
+    let motion = (Motion::default(), Motion::default());
+    let (rows, method) = (Some(&rows), Method::Counted);
+    let observed = Observed { regions, seconds: SECONDS, rows, method, motion };
+    let seen = observed.seen(Metric::Writes);
+    let judged = observed::JUDGED_MAX * 99 / 100..=observed::JUDGED_MAX * 101 / 100;
+    assert!(judged.contains(&seen.sample.len()), "{}", seen.sample.len());
+    let weight = prefix::weight(&seen.sample) / 7.0 / count as f64;
+    assert!((weight - 1.0).abs() < 1e-9, "they stand for all requests: {weight}");
+    let found = findings(&observed);
+    let front = found.iter().find(|finding| finding.kind == "forward").unwrap();
+    assert!(front.text.contains("50 % of the writes move forward"), "{front:?}");
+    assert!(front.text.contains("begin with \"user7-\""), "{front:?}");
+}
+
 /// A region that takes an even load and a front, whose keys have no prefix in common.
 #[test]
 fn a_front_within_a_region_is_found() {

@@ -1,5 +1,7 @@
 //! Rows for whose locks writes wait.
 
+use std::collections::HashSet;
+
 use hblite::{RowWaits, WaitedRow};
 
 use super::{Finding, Observed, quoted};
@@ -12,9 +14,10 @@ const WAITING: f64 = 0.1;
 /// All waits of the regions that were observed.
 pub(super) fn of(observed: &Observed<'_>) -> RowWaits {
     let mut waits = RowWaits::default();
-    let own = |name: &str| observed.regions.iter().any(|region| region.name == name);
+    let own: HashSet<&str> = observed.regions.iter().map(|region| region.name.as_str()).collect();
     let regions = observed.rows.map_or(&[][..], |rows| &rows.regions);
-    regions.iter().filter(|one| own(&one.region)).for_each(|one| waits.add(&one.waits));
+    let own = regions.iter().filter(|one| own.contains(one.region.as_str()));
+    own.for_each(|one| waits.add(&one.waits));
     waits
 }
 
