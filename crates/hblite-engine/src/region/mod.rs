@@ -350,9 +350,9 @@ impl Region {
         }
     }
 
-    /// Reads one column of a row on the fast path; `None` if that is not possible, or the cells have
-    /// more than `size_max_bytes`. A single store always has a consistent view, so the gate for
-    /// files of several stores is not needed.
+    /// Reads one column of a row on the fast path; `None` if that is not possible, or the cells
+    /// have more than `size_max_bytes`. A single store always has a consistent view, so the gate
+    /// for files of several stores is not needed.
     pub(crate) fn read_column(
         &self,
         scan: &Scan,
