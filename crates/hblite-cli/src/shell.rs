@@ -310,7 +310,7 @@ fn interact(shell: &mut Shell, connection: &Connection, interrupt: &AtomicBool) 
             continue;
         }
         source.push_str(&text);
-        if Shell::is_complete(&source) {
+        if shell.is_complete(&source) {
             // Before it runs, since it may be the last one.
             editor.remember(&source);
         }

@@ -18,13 +18,13 @@ use hblite::Connection;
 use self::evaluate::Scope;
 use crate::ast::{Definition, Expression};
 use crate::command::{self, Arguments, Command, Context, help};
-use crate::error::{self, Failure};
+use crate::error::{self, Failure, SyntaxError};
 use crate::format::{Format, Output};
 use crate::kernel;
 use crate::lines::Lines;
 use crate::object::Object;
 use crate::options::ShellOptions;
-use crate::parser::{parse, parse_with};
+use crate::parser::parse;
 use crate::value::Value;
 
 /// The outcome of a line.
@@ -126,7 +126,7 @@ impl Shell {
     /// # Errors
     /// The output cannot be written. Errors of commands are [`Outcome::Failed`].
     pub fn run_line(&mut self, source: &str, answers: &mut dyn Lines) -> io::Result<Outcome> {
-        let result = match parse_with(source, self.scope.names()) {
+        let result = match self.parse(source) {
             Err(error) if error.is_incomplete() => return Ok(Outcome::Incomplete),
             Err(error) => Err(error.explain(source, self.first_line())),
             Ok(statements) => self.run_statements(&statements, answers),
@@ -141,8 +141,8 @@ impl Shell {
     }
 
     /// Whether `source` is complete: [`Shell::run_line`] runs it, or reports what is wrong with it.
-    pub fn is_complete(source: &str) -> bool {
-        !parse(source).is_err_and(|error| error.is_incomplete())
+    pub fn is_complete(&self, source: &str) -> bool {
+        !self.parse(source).is_err_and(|error| error.is_incomplete())
     }
 
     /// Discards an unfinished statement and prints what is missing.
@@ -150,12 +150,16 @@ impl Shell {
     /// # Errors
     /// The output cannot be written.
     pub fn give_up(&mut self, source: &str) -> io::Result<Outcome> {
-        let Err(error) = parse(source) else {
+        let Err(error) = self.parse(source) else {
             return Ok(Outcome::Done);
         };
         let failure = error.explain(source, self.first_line());
         self.count_lines(source);
         self.report(failure)
+    }
+
+    fn parse(&self, source: &str) -> Result<Vec<Expression>, SyntaxError> {
+        parse(source, self.scope.names())
     }
 
     fn first_line(&self) -> u64 {

@@ -238,6 +238,30 @@ fn blocks_wait_for_their_end() {
     assert_eq!(printed, "a\nb\n=> \"a\"..\"b\"\n");
 }
 
+/// A variable takes neither arguments nor a block: more lines do not make such a line valid.
+#[test]
+fn what_is_unfinished_depends_on_the_variables() {
+    let mut session = session();
+    for (source, outcome) in [
+        ("x {", Outcome::Incomplete),
+        ("x = [6]", Outcome::Done),
+        ("x [0] =", Outcome::Incomplete),
+        ("def f(y)", Outcome::Incomplete),
+        ("def f(y) y end; f 1", Outcome::Done),
+        ("f {", Outcome::Incomplete),
+    ] {
+        assert_eq!(session.shell.is_complete(source), outcome == Outcome::Done, "{source}");
+        assert_eq!(session.run(source).0, outcome, "{source}");
+    }
+    assert_eq!(value(&mut session, "x [0] + \"abc\" [1].to_i"), "6");
+    for source in ["x {", "x do", "x 'a',", "x :a, {", "[1].each { |z| z 'a',"] {
+        assert!(session.shell.is_complete(source), "{source}");
+        assert!(refusal(&mut session, source).contains("unexpected"), "{source}");
+    }
+    let Outcome::Failed(message) = session.shell.give_up("x [0] =").unwrap() else { panic!() };
+    assert!(message.contains("unexpected end-of-file"), "{message}");
+}
+
 /// Items are added where they are, and the whole is neither copied nor weighed for each.
 #[test]
 fn adding_to_a_list_takes_the_same_time_however_long_it_is() {

@@ -14,7 +14,7 @@ fuzz_target!(|text: &str| {
     let mut source = String::new();
     for line in text.lines() {
         source.push_str(strip_prompt(line, &source));
-        let is_complete = Shell::is_complete(&source);
+        let is_complete = shell.is_complete(&source);
         let outcome = shell.run_line(&source, &mut NoLines).expect("a sink takes all");
         assert_eq!(outcome == Outcome::Incomplete, !is_complete);
         match outcome {

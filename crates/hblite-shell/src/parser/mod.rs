@@ -46,19 +46,11 @@ const CHANGES: [(&str, &str); 8] = [
     ("|=", "|"),
 ];
 
-/// The statements of `source`.
+/// The statements of `source`. A name in `variables` is not a command, so `n -1` subtracts.
 ///
 /// # Errors
 /// See [`SyntaxError`].
-pub(crate) fn parse(source: &str) -> Result<Vec<Expression>, SyntaxError> {
-    parse_with(source, BTreeSet::new())
-}
-
-/// As [`parse`]; a name in `variables` is not a command, so `n -1` subtracts.
-///
-/// # Errors
-/// See [`SyntaxError`].
-pub(crate) fn parse_with(
+pub(crate) fn parse(
     source: &str,
     variables: BTreeSet<String>,
 ) -> Result<Vec<Expression>, SyntaxError> {
@@ -476,6 +468,10 @@ fn punctuation(kind: &TokenKind) -> &'static str {
 mod tests {
     use super::*;
     use crate::error::Failure;
+
+    fn parse(source: &str) -> Result<Vec<Expression>, SyntaxError> {
+        super::parse(source, BTreeSet::new())
+    }
 
     fn one(source: &str) -> Expression {
         let mut statements = parse(source).unwrap();

@@ -143,7 +143,9 @@ impl Parser {
                 let name = name.clone();
                 self.at += 1;
                 expression = Expression::Scoped(Box::new(expression), name);
-            } else if *self.peek() == TokenKind::BracketOpen && !self.token().is_spaced {
+            } else if *self.peek() == TokenKind::BracketOpen
+                && !(self.token().is_spaced && matches!(expression, Expression::Constant(_)))
+            {
                 self.at += 1;
                 let indexes = self.list(&TokenKind::BracketClose)?.0;
                 if indexes.is_empty() {
