@@ -7,8 +7,12 @@
 //!
 //! Invariant: every token's span lies on character boundaries of the source, in ascending order.
 
+mod variables;
+
+use std::collections::BTreeSet;
 use std::ops::Range;
 
+use self::variables::Variables;
 use crate::error::SyntaxError;
 
 /// A token and its position.
@@ -79,13 +83,17 @@ const SINGLE_QUOTES: [char; 6] = ['‘', '’', '‚', '‛', '′', '‵'];
 /// Typographic characters that are read as a double quote.
 const DOUBLE_QUOTES: [char; 6] = ['“', '”', '„', '‟', '″', '‶'];
 
-/// The tokens of `source`, the last of them [`TokenKind::End`].
+/// The tokens of `source`, the last of them [`TokenKind::End`]. A slash after one of `variables`
+/// divides.
 ///
 /// # Errors
 /// A character or literal that is not one of the language; an unfinished string is reported as
 /// incomplete.
-pub(crate) fn tokenize(source: &str) -> Result<Vec<Token>, SyntaxError> {
-    Lexer { source, at: 0, depth: 0 }.tokens()
+pub(crate) fn tokenize(
+    source: &str,
+    variables: BTreeSet<String>,
+) -> Result<Vec<Token>, SyntaxError> {
+    Lexer { source, at: 0, depth: 0, variables: Variables::new(variables) }.tokens()
 }
 
 struct Lexer<'a> {
@@ -93,6 +101,7 @@ struct Lexer<'a> {
     at: usize,
     /// How many `#{` are open.
     depth: usize,
+    variables: Variables,
 }
 
 impl Lexer<'_> {
@@ -117,6 +126,7 @@ impl Lexer<'_> {
             };
             braces = braces.saturating_sub(usize::from(kind == TokenKind::BraceClose));
             let is_end = kind == TokenKind::End;
+            self.variables.read(tokens.last().map(|token: &Token| &token.kind), &kind);
             tokens.push(Token { kind, span: start..self.at, is_spaced });
             if is_end {
                 return Ok(tokens);
@@ -145,21 +155,8 @@ impl Lexer<'_> {
         if !rest.starts_with('/') && !rest.starts_with("%w") && !rest.starts_with("%i") {
             return Ok(None);
         }
-        let is_after_value = before.is_some_and(|token| match &token.kind {
-            TokenKind::Name(_) => {
-                !is_spaced || rest[1..].starts_with(|c: char| c.is_whitespace() || c == '=')
-            }
-            TokenKind::String(_)
-            | TokenKind::Interpolated(_)
-            | TokenKind::Integer(_)
-            | TokenKind::Float(_)
-            | TokenKind::Symbol(_)
-            | TokenKind::Constant(_)
-            | TokenKind::ParenClose
-            | TokenKind::BraceClose
-            | TokenKind::BracketClose => true,
-            _ => false,
-        });
+        let is_after_value =
+            before.is_some_and(|token| self.variables.is_operand(&token.kind, is_spaced, rest));
         if is_after_value {
             return Ok(None);
         }
@@ -496,6 +493,10 @@ fn push_char(bytes: &mut Vec<u8>, character: char) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn tokenize(source: &str) -> Result<Vec<Token>, SyntaxError> {
+        super::tokenize(source, BTreeSet::new())
+    }
 
     fn kinds(source: &str) -> Vec<TokenKind> {
         let mut kinds: Vec<_> =

@@ -254,6 +254,20 @@ fn what_is_unfinished_depends_on_the_variables() {
         assert_eq!(session.run(source).0, outcome, "{source}");
     }
     assert_eq!(value(&mut session, "x [0] + \"abc\" [1].to_i"), "6");
+    for (source, expected) in [
+        ("n = 6", "6"),
+        ("n /2", "3"),
+        ("m = 8; m /2", "4"),
+        ("[4].map { |a, b| a /2 }", "[2]"),
+        ("for a in [4] do puts a /2 end", "2\n=> [4]"),
+        ("def half(a) a /2 end; half 6", "3"),
+        ("\"#{n /2}\"", "\"3\""),
+        ("p /n/", "/n/"),
+    ] {
+        let (outcome, printed) = session.run(source);
+        assert_eq!(outcome, Outcome::Done, "{source}: {printed}");
+        assert!(printed.trim_end().ends_with(expected), "{source}: {printed}");
+    }
     for source in ["x {", "x do", "x 'a',", "x :a, {", "[1].each { |z| z 'a',"] {
         assert!(session.shell.is_complete(source), "{source}");
         assert!(refusal(&mut session, source).contains("unexpected"), "{source}");

@@ -54,14 +54,14 @@ pub(crate) fn parse(
     source: &str,
     variables: BTreeSet<String>,
 ) -> Result<Vec<Expression>, SyntaxError> {
-    let mut parser = Parser::new(tokenize(source)?, variables);
+    let mut parser = Parser::new(tokenize(source, variables.clone())?, variables);
     let statements = parser.program()?;
     if *parser.peek() == TokenKind::End { Ok(statements) } else { Err(parser.unexpected()) }
 }
 
 /// The position of the innermost bracket or string that `source` leaves open.
 pub(crate) fn opening_of(source: &str) -> Option<usize> {
-    let tokens = match tokenize(source) {
+    let tokens = match tokenize(source, BTreeSet::new()) {
         Ok(tokens) => tokens,
         Err(error) => return error.quote_at(),
     };
@@ -82,7 +82,7 @@ pub(crate) fn opening_of(source: &str) -> Option<usize> {
 
 /// Whether `source` ends inside a string.
 pub(crate) fn ends_in_string(source: &str) -> bool {
-    tokenize(source).is_err_and(|error| error.quote_at().is_some())
+    tokenize(source, BTreeSet::new()).is_err_and(|error| error.quote_at().is_some())
 }
 
 struct Parser {
