@@ -169,7 +169,10 @@ fn compile(pattern: &str, flags: RegexFlags) -> Result<::regex::Regex> {
 fn syntax_error(what: &str, pattern: &str, index: Option<usize>) -> Error {
     let message = match index {
         Some(index) => {
-            format!("{what} near index {index}\n{pattern}\n{}^", " ".repeat(index))
+            // Java marks no place behind the pattern.
+            let is_within = index < pattern.chars().count();
+            let mark = if is_within { format!("\n{}^", " ".repeat(index)) } else { String::new() };
+            format!("{what} near index {index}\n{pattern}{mark}")
         }
         None => format!("{what}\n{pattern}"),
     };

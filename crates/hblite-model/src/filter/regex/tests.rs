@@ -139,6 +139,8 @@ fn what_is_no_pattern_is_refused() {
     let message = RegexString::new("[", RegexFlags(0), RegexEngine::Joni).unwrap_err();
     assert_eq!(message.exception(), Exception::JoniSyntax);
     assert_eq!(message.message(), "Unclosed character class near index 0\n[\n^");
+    let message = RegexString::new("(", RegexFlags(0), RegexEngine::Java).unwrap_err();
+    assert_eq!(message.message(), "Unclosed group near index 1\n(");
     for pattern in ["(?=a)", "(?!a)", "(?<=a)", "(?<!a)", "(?>a)", "(a)\\1", "a*+", "\\k<a>"] {
         let error = RegexString::new(pattern, RegexFlags(0), RegexEngine::Java).unwrap_err();
         assert!(error.message().contains("not supported"), "{error}");
