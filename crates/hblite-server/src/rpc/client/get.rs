@@ -27,7 +27,7 @@ pub(super) struct Reading {
 enum Source {
     /// All cells of the result.
     Cells(CellBuffer),
-    Scan(RegionScan),
+    Scan(Box<RegionScan>),
 }
 
 pub(super) fn answer(cluster: &Cluster, call: &Call<'_>) -> Attempt {
@@ -85,7 +85,7 @@ impl Reading {
         let get = convert::get(message)?;
         let source = match region.get_column(&get, COLUMN_BYTES_MAX)? {
             Some(cells) => Source::Cells(cells),
-            None => Source::Scan(region.begin_get(&get)?),
+            None => Source::Scan(Box::new(region.begin_get(&get)?)),
         };
         let is_of_meta = region.info().table().is_meta();
         let is_existence_only = message.existence_only == Some(true);
