@@ -200,7 +200,8 @@ impl Connection {
     /// nothing, if this process has not opened the store for writing.
     ///
     /// # Errors
-    /// `RegionServerStopped` if the store is closed; `RegionTooBusy` if the disk is full; `Io`.
+    /// `RegionServerStopped` if the store is closed or its directory replaced; `RegionTooBusy` if
+    /// the disk is full; `Io`.
     pub fn keep_history(&self, history: &[u8]) -> Result<bool> {
         self.timeline().map_or(Ok(false), |timeline| timeline.keep_history(history))
     }

@@ -96,3 +96,17 @@ fn a_store_that_is_read_only_or_closed_is_not_written_to() {
     assert!(closed.keep_history(b"closed").is_err());
     assert_eq!(fs::read(dir.join(FILE)).unwrap(), before);
 }
+
+#[test]
+fn a_directory_in_the_place_of_the_store_is_not_written_to() {
+    let place = tempfile::tempdir().unwrap();
+    let (dir, moved) = (place.path().join("store"), place.path().join("moved"));
+    let connection = create(&dir);
+    fs::rename(&dir, &moved).unwrap();
+    fs::create_dir(&dir).unwrap();
+    fs::write(dir.join(FILE), "mine").unwrap();
+    let error = connection.keep_history(b"new").unwrap_err();
+    assert!(error.message().contains("replaced"), "{error}");
+    assert_eq!(fs::read(dir.join(FILE)).unwrap(), b"mine");
+    assert!(!moved.join(FILE).exists());
+}

@@ -248,11 +248,13 @@ impl Engine {
         self.context.check_open()
     }
 
-    /// Refuses what needs space while the disk is full.
+    /// Refuses a new file while the disk is full, and where another directory has taken the place
+    /// of the store's.
     ///
     /// # Errors
-    /// `RegionTooBusy`.
-    pub(crate) fn check_space(&self) -> Result<()> {
+    /// `RegionTooBusy`, `RegionServerStopped`.
+    pub(crate) fn check_place_and_space(&self) -> Result<()> {
+        self.context.wal.check()?;
         self.context.reserve.check()
     }
 

@@ -18,14 +18,15 @@ impl Timeline {
     /// read-only.
     ///
     /// # Errors
-    /// `RegionServerStopped` if the store is closed; `RegionTooBusy` if the disk is full; `Io`.
+    /// `RegionServerStopped` if the store is closed or its directory replaced; `RegionTooBusy` if
+    /// the disk is full; `Io`.
     pub fn keep_history(&self, history: &[u8]) -> Result<bool> {
         if self.options.is_read_only {
             return Ok(false);
         }
         let engine = self.engine();
         engine.check_open()?;
-        engine.check_space()?;
+        engine.check_place_and_space()?;
         engine.layout().write_history(self.env.fs.as_ref(), history)?;
         Ok(true)
     }
