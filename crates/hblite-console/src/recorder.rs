@@ -84,9 +84,7 @@ impl Recorder {
         self.shared.note();
         self.shared.sample_written_keys();
     }
-}
 
-impl Recorder {
     /// Ends the last window, and keeps the history.
     pub(crate) fn stop(&self) {
         *self.shared.is_over.lock() = true;
