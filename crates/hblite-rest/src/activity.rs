@@ -2,6 +2,7 @@
 //!
 //! Threads: any.
 
+use std::future::poll_fn;
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use hblite_wire::permits::{Permit, Permits};
+use hblite_wire::permits::{End, Permit, Permits};
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -33,10 +34,11 @@ pub(crate) struct Activity {
 impl Activity {
     /// That of a connection from `address`, waiting for a request; `None` if there are too many
     /// connections that are busy.
-    pub(crate) fn begin(permits: &Arc<Permits>, address: IpAddr) -> Option<Arc<Self>> {
+    pub(crate) async fn begin(permits: &Arc<Permits>, address: IpAddr) -> Option<Arc<Self>> {
         let eviction = Arc::new(Notify::new());
         let notified = Arc::clone(&eviction);
-        let permit = permits.enter(address, Box::new(move || notified.notify_one()))?;
+        let end: End = Arc::new(move || notified.notify_one());
+        let permit = poll_fn(|context| permits.poll_enter(address, &end, context)).await?;
         let (moves, at_work) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let permit = Mutex::new(Some(permit));
         Some(Arc::new(Self { address, permit, eviction, moves, at_work }))
@@ -47,9 +49,10 @@ impl Activity {
         self.permit.lock().as_ref().inspect(|permit| permit.wait());
     }
 
-    /// A request is complete, or the next piece of an answer is read.
-    pub(crate) fn work(&self) {
-        self.permit.lock().as_ref().inspect(|permit| permit.work());
+    /// A request is complete, or the next piece of an answer is read. False if the connection is
+    /// ending.
+    pub(crate) fn work(&self) -> bool {
+        self.permit.lock().as_ref().is_some_and(Permit::work)
     }
 
     /// Resolves when the connection must end in favour of a new one.

@@ -75,7 +75,9 @@ pub(crate) async fn serve(listener: TcpListener, gateway: Arc<Gateway>) {
         while connections.try_join_next().is_some() {}
         match listener.accept().await {
             Ok((stream, peer)) => {
-                let Some(activity) = Activity::begin(&permits, peer.ip()) else { continue };
+                let Some(activity) = Activity::begin(&permits, peer.ip()).await else {
+                    continue;
+                };
                 connections.spawn(connection(stream, Arc::clone(&shared), activity));
             }
             Err(_) => {
@@ -146,7 +148,10 @@ async fn answer(
     }
     let response = match timeout(limits.request_timeout, read(&head, body, limits, &client)).await {
         Ok(Ok((body, charge))) => {
-            activity.work();
+            if !activity.work() {
+                let unavailable = Response::text(StatusCode::SERVICE_UNAVAILABLE, "Ending\r\n");
+                return Ok(outgoing(unavailable, &activity, &shared.gateway.headers));
+            }
             let turn = work.turn().await;
             let (gateway, counted) = (Arc::clone(&shared.gateway), client.counted.clone());
             let answered = tokio::task::spawn_blocking(move || {
@@ -278,9 +283,10 @@ impl HttpBody for Outgoing {
             Body::Pieces(pieces) => {
                 let polled = pieces.poll_recv(context);
                 // The client has taken all there is, or it is asked to take the next piece.
-                match polled.is_pending() {
-                    true => this.activity.work(),
-                    false => this.activity.wait(),
+                if polled.is_ready() {
+                    this.activity.wait();
+                } else {
+                    this.activity.work();
                 }
                 polled.map(|piece| piece.map(|piece| piece.map(Frame::data)))
             }

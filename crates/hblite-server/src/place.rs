@@ -2,11 +2,12 @@
 //!
 //! Threads: any.
 
+use std::future::poll_fn;
 use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use hblite_wire::permits::{Permit, Permits};
+use hblite_wire::permits::{End, Permit, Permits};
 use tokio::sync::Notify;
 
 /// The place of a connection, held until it is dropped.
@@ -17,11 +18,12 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Takes a permit for a client at `address`, as [`Permits::enter`].
-    pub(crate) fn enter(permits: &Arc<Permits>, address: IpAddr) -> Option<Self> {
+    /// Takes a permit for a client at `address`, as [`Permits::poll_enter`].
+    pub(crate) async fn enter(permits: &Arc<Permits>, address: IpAddr) -> Option<Self> {
         let eviction = Arc::new(Notify::new());
         let notified = Arc::clone(&eviction);
-        let permit = permits.enter(address, Box::new(move || notified.notify_one()))?;
+        let end: End = Arc::new(move || notified.notify_one());
+        let permit = poll_fn(|context| permits.poll_enter(address, &end, context)).await?;
         Some(Self { permit, eviction })
     }
 

@@ -363,22 +363,31 @@ fn the_master_names_regions_and_those_of_medium_objects() {
 
 /// A family that is named must exist: an empty name does not mean all families.
 #[test]
-fn a_flush_or_compaction_of_an_empty_family_is_refused() {
+fn a_flush_or_compaction_of_a_missing_family_is_refused_as_in_hbase() {
     let server = start(1);
     create_table(&server, "t", &[]);
     let regions = server.connection().admin().regions("t").unwrap();
     let name = || pb::RegionSpecifier { r#type: 1, value: regions[0].region_name().into() };
-    let family = Some(Vec::new().into());
-    let compact = pb::CompactRegionRequest {
-        region: name(),
-        family: family.clone(),
-        ..pb::CompactRegionRequest::default()
-    };
-    let flush =
-        pb::FlushRegionRequest { region: name(), family, ..pb::FlushRegionRequest::default() };
     let mut admin = Client::java(server.ports().region_servers[0], "AdminService");
-    for answer in [admin.call("CompactRegion", &compact), admin.call("FlushRegion", &flush)] {
+    for family in ["", "zz"] {
+        let compact = pb::CompactRegionRequest {
+            region: name(),
+            family: Some(family.into()),
+            ..pb::CompactRegionRequest::default()
+        };
+        let answer = admin.call("CompactRegion", &compact);
         assert_eq!(answer.exception().0, "NoSuchColumnFamilyException");
+        let message = format!("column family {family} does not exist in region t,,");
+        assert!(answer.exception_text().contains(&message), "{}", answer.exception_text());
+        let flush = pb::FlushRegionRequest {
+            region: name(),
+            family: Some(family.into()),
+            ..pb::FlushRegionRequest::default()
+        };
+        let answer = admin.call("FlushRegion", &flush);
+        assert_eq!(answer.exception().0, "NoSuchColumnFamilyException");
+        let message = format!("Column families [{family}] don't exist in table t");
+        assert!(answer.exception_text().contains(&message), "{}", answer.exception_text());
     }
 }
 

@@ -65,7 +65,8 @@ pub(super) async fn serve<A: Answers>(listener: TcpListener, answers: Arc<A>, te
         while connections.try_join_next().is_some() {}
         match listener.accept().await {
             Ok((stream, client)) => {
-                let Some(place) = Place::enter(&permits, client.ip()) else { continue };
+                let place = Place::enter(&permits, client.ip()).await;
+                let Some(place) = place else { continue };
                 connections.spawn(connection(stream, Arc::clone(&answers), terms.clone(), place));
             }
             Err(_) => {
@@ -139,7 +140,10 @@ async fn read_and_answer<A: Answers>(
         let message = "not enough memory for an answer; try again";
         return Err(Refused::new(StatusCode::SERVICE_UNAVAILABLE, message));
     }
-    shared.place.work();
+    if !shared.place.work() {
+        let message = "the connection is ending in favour of another";
+        return Err(Refused::new(StatusCode::SERVICE_UNAVAILABLE, message));
+    }
     let request = Request::from_parts(head, body.to_bytes());
     let response = Arc::clone(&shared.answers).answer(request).await;
     shared.place.wait();

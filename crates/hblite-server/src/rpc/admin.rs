@@ -172,7 +172,7 @@ fn flush(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let mut flush = FlushRequest::region(name);
     // One that is named must exist, also if its name is empty.
     if let Some(family) = request.family.as_deref() {
-        region.check_family(family)?;
+        region.check_flushed_family(family)?;
         flush = flush.with_family(family);
     }
     cluster.engine.flush(flush)?;
@@ -188,7 +188,7 @@ fn compact(cluster: &Cluster, call: &Call<'_>) -> Answer {
     let region = named(cluster, call, &request.region)?;
     let family = request.family.map(|family| family.to_vec());
     if let Some(family) = &family {
-        region.check_family(family)?;
+        region.check_compacted_family(family)?;
     }
     let (name, is_major) = (region.info().encoded_name(), request.major.unwrap_or(false));
     let job = Job { region: name.to_owned(), family, is_major };

@@ -65,7 +65,9 @@ pub(super) async fn serve(
         },
         () = place.evicted() => return Ok(()),
     };
-    place.work();
+    if !place.work() {
+        return Ok(());
+    }
     let link = Arc::new(Link::new(client, memory, limits.connection_unsent_bytes()));
     let connection = Connection {
         incoming: Incoming::new(limits.frame_size_max_bytes.min(limits.connection_memory_bytes())),

@@ -168,7 +168,7 @@ async fn accept(
         tokio::select! {
             accepted = listener.listener.accept() => match accepted {
                 Ok((stream, client)) => {
-                    let place = Place::enter(dispatcher.connections(), client.ip());
+                    let place = Place::enter(dispatcher.connections(), client.ip()).await;
                     let Some(place) = place else { continue };
                     let dispatcher = Arc::clone(&dispatcher);
                     connections.spawn(async move {

@@ -75,7 +75,8 @@ impl Shim {
             };
             match accepted {
                 Ok((stream, client)) => {
-                    let Some(place) = Place::enter(&permits, client.ip()) else { continue };
+                    let place = Place::enter(&permits, client.ip()).await;
+                    let Some(place) = place else { continue };
                     let charge = memory.account(CONNECTION_BYTES_MAX).charge();
                     let served = connection(Arc::clone(&self), stream, place, charge);
                     let log = log.clone();
@@ -139,12 +140,17 @@ async fn converse(
         () = place.evicted() => return Ok(()),
     };
     let Some(hello) = hello else {
-        return tell_word(&shim, frames, reached).await;
+        return tokio::select! {
+            told = tell_word(&shim, frames, reached) => told,
+            () = place.evicted() => Ok(()),
+        };
     };
     let Some((session, detached)) = connect(&shim, &mut frames, &hello).await? else {
         return Ok(());
     };
-    place.work();
+    if !place.work() {
+        return Ok(());
+    }
     let conversation = Conversation::new(Arc::clone(&shim), reached, session.id);
     Client { conversation, shim, frames, session }.run(detached).await
 }
