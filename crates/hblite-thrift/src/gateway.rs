@@ -18,7 +18,7 @@ use hblite::{ClientScanners as _, Connection};
 use hblite_model::{Error, Protocol, Result};
 use hblite_wire::complaints::Complaints;
 use hblite_wire::memory::MemoryBudget;
-use hblite_wire::permits::Permits;
+use hblite_wire::permits::{End, Permits};
 use hblite_wire::site::Site;
 use parking_lot::{Condvar, Mutex};
 
@@ -282,11 +282,11 @@ fn start_connection(
 ) {
     let stream = Arc::new(stream);
     let ended = Arc::clone(&stream);
-    let end = move || {
+    let end: End = Arc::new(move || {
         // The client may have closed it already.
         let _ = ended.shutdown(Shutdown::Both);
-    };
-    let Some(permit) = shared.permits.enter(client, Box::new(end)) else { return };
+    });
+    let Some(permit) = shared.permits.enter(client, &end) else { return };
     let mut state = shared.state.lock();
     if state.is_stopped {
         return;
@@ -304,8 +304,10 @@ fn start_connection(
             ThriftVersion::Two => &entry.shared.two,
         };
         let allowance = Rc::new(Allowance::of(store.memory()));
-        let requests = Requests::new(Arc::clone(store), version.protocol(), Some(client));
-        let service = new_service(requests, entry.number, version, &allowance);
+        let (store, number) = (Arc::clone(store), entry.number);
+        let protocol = version.protocol();
+        let requests = Requests::new(store, protocol, Some(client), number, &allowance);
+        let service = new_service(requests, version);
         let shared = &entry.shared;
         let terms = Terms { limits: &shared.limits, site: &shared.site };
         let served = transport::serve(&stream, permit, service.as_ref(), terms, allowance);
@@ -322,16 +324,10 @@ fn start_connection(
     }
 }
 
-pub(crate) fn new_service(
-    requests: Requests,
-    connection: u64,
-    version: ThriftVersion,
-    allowance: &Rc<Allowance>,
-) -> Box<dyn Service> {
-    let allowance = Rc::clone(allowance);
+pub(crate) fn new_service(requests: Requests, version: ThriftVersion) -> Box<dyn Service> {
     match version {
-        ThriftVersion::One => Box::new(v1::Handler::new(requests, connection, allowance)),
-        ThriftVersion::Two => Box::new(v2::Handler::new(requests, connection, allowance)),
+        ThriftVersion::One => Box::new(v1::Handler(requests)),
+        ThriftVersion::Two => Box::new(v2::Handler(requests)),
     }
 }
 

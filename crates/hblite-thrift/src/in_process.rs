@@ -50,8 +50,9 @@ impl InProcess {
     pub fn answer(&self, bytes: &[u8]) -> Vec<u8> {
         self.store.scanners.expire();
         let allowance = Rc::new(Allowance::of(self.store.memory()));
-        let requests = Requests::new(Arc::clone(&self.store), self.version.protocol(), None);
-        let service = new_service(requests, 0, self.version, &allowance);
+        let (store, protocol) = (Arc::clone(&self.store), self.version.protocol());
+        let requests = Requests::new(store, protocol, None, 0, &allowance);
+        let service = new_service(requests, self.version);
         let (input, mut output) = (Box::new(io::Cursor::new(bytes.to_vec())), Vec::new());
         let terms = Terms { limits: &self.options.limits, site: &self.site };
         // An error that would end a connection ends the answers.

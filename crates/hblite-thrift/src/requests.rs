@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::ops::Deref;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use hblite::Table;
@@ -12,12 +13,17 @@ use hblite_wire::callers::CountedClient;
 
 use crate::fault::{Answer, Fault};
 use crate::memory::Allowance;
+use crate::scanners::Scanner;
 use crate::store::{Store, table_name};
 
 /// The store, and the client that requests something of it.
 pub(crate) struct Requests {
     store: Arc<Store>,
     client: Option<CountedClient>,
+    /// Number of the connection.
+    connection: u64,
+    /// The account of answers.
+    pub(crate) allowance: Rc<Allowance>,
 }
 
 impl Deref for Requests {
@@ -29,9 +35,15 @@ impl Deref for Requests {
 }
 
 impl Requests {
-    pub(crate) fn new(store: Arc<Store>, protocol: Protocol, client: Option<IpAddr>) -> Self {
+    pub(crate) fn new(
+        store: Arc<Store>,
+        protocol: Protocol,
+        client: Option<IpAddr>,
+        connection: u64,
+        allowance: &Rc<Allowance>,
+    ) -> Self {
         let client = store.counted(protocol, client);
-        Self { store, client }
+        Self { store, client, connection, allowance: Rc::clone(allowance) }
     }
 
     /// Counts requests.
@@ -68,20 +80,26 @@ impl Requests {
     }
 
     /// As [`Store::get`].
-    pub(crate) fn get(&self, table: &[u8], get: &Get, allowance: &Allowance) -> Answer<RowResult> {
+    pub(crate) fn get(&self, table: &[u8], get: &Get) -> Answer<RowResult> {
         self.note_named(Operation::Get, table, 1);
-        self.store.get(table, get, allowance)
+        self.store.get(table, get, &self.allowance)
     }
 
     /// As [`Store::get_all`].
-    pub(crate) fn get_all(
-        &self,
-        table: &[u8],
-        gets: Vec<Get>,
-        allowance: &Allowance,
-    ) -> Answer<Vec<RowResult>> {
+    pub(crate) fn get_all(&self, table: &[u8], gets: Vec<Get>) -> Answer<Vec<RowResult>> {
         self.note_named(Operation::Get, table, gets.len());
-        self.store.get_all(table, gets, allowance)
+        self.store.get_all(table, gets, &self.allowance)
+    }
+
+    /// As [`crate::scanners::Scanners::open`].
+    pub(crate) fn open(&self, scanner: Scanner) -> Answer<i32> {
+        self.store.scanners.open(scanner, self.connection, &self.allowance)
+    }
+
+    /// As [`Scanner::next`].
+    pub(crate) fn next(&self, scanner: &Scanner, count: i32) -> Answer<Vec<RowResult>> {
+        self.note(Operation::Scan, &scanner.table, 1);
+        scanner.next(count, self.store.limits().result_size_max_bytes, &self.allowance)
     }
 
     fn note_named(&self, operation: Operation, table: &[u8], requests: usize) {
@@ -91,4 +109,9 @@ impl Requests {
             self.note(operation, &table, requests);
         }
     }
+}
+
+/// The id of the cluster, for both services.
+pub(crate) fn cluster_id(requests: &Requests) -> Answer<String> {
+    Ok(requests.store.cluster_id().to_owned())
 }

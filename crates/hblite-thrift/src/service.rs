@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! thrift_service! { Handler stack_trace {
-//!     "getRow" => get_row(1 table: Vec<u8>, 2 row: Vec<u8>) -> List<TRowResult>;
+//!     "getRow" => reads::get_row(1 table: Vec<u8>, 2 row: Vec<u8>) -> List<TRowResult>;
 //! } }
 //! ```
 //!
@@ -122,8 +122,9 @@ fn write_fault(service: &dyn Service, writer: &mut Writer, fault: Fault) {
 /// Defines how the methods of a service are called; see the head of this file.
 macro_rules! thrift_service {
     ($handler:ident $io_message:ident {$(
-        $name:literal => $method:ident($($id:literal $([$need:ident])? $field:ident: $type:ty),*)
-            -> $result:ty;
+        $name:literal => $module:ident::$method:ident(
+            $($id:literal $([$need:ident])? $field:ident: $type:ty),*
+        ) -> $result:ty;
     )*}) => {
         impl $crate::service::Service for $handler {
             fn io_message(&self, failure: &$crate::fault::IoFailure) -> String {
@@ -144,10 +145,10 @@ macro_rules! thrift_service {
                         if let Some(message) = reader.missing() {
                             return Ok(Some($crate::service::Reply::missing(message)));
                         }
-                        reader.message_is_read();
+                        reader.message_is_read()?;
                         let Arguments { $($field),* } = arguments;
                         let answer: $crate::fault::Answer<$result> =
-                            self.$method($($field),*);
+                            $module::$method(&self.0 $(, $field)*);
                         Ok(Some($crate::service::Reply::of(answer)))
                     })*
                     _ => Ok(None),

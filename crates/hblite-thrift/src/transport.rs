@@ -158,8 +158,8 @@ impl Source for TimedSource {
         self.begun = None;
     }
 
-    fn message_is_read(&mut self) {
-        self.permit.work();
+    fn message_is_read(&mut self) -> io::Result<()> {
+        if self.permit.work() { Ok(()) } else { Err(io::ErrorKind::ConnectionAborted.into()) }
     }
 }
 

@@ -22,8 +22,11 @@ pub(crate) trait Source: Read {
     /// The next message is expected from now on; it may not begin for a long time.
     fn expect_message(&mut self) {}
 
-    /// The message has arrived as far as it is needed, and is being answered.
-    fn message_is_read(&mut self) {}
+    /// The message has arrived as far as it is needed, and is being answered. An error if the
+    /// connection is ending.
+    fn message_is_read(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl<T: AsRef<[u8]>> Source for io::Cursor<T> {}
@@ -108,9 +111,9 @@ impl Input {
         self.peek(1).map(|bytes| !bytes.is_empty())
     }
 
-    /// The message has arrived as far as it is needed, and is being answered.
-    pub(crate) fn message_is_read(&mut self) {
-        self.stream.message_is_read();
+    /// As [`Source::message_is_read`].
+    pub(crate) fn message_is_read(&mut self) -> Result<()> {
+        Ok(self.stream.message_is_read()?)
     }
 
     /// The next bytes, which stay unread; fewer only at the end of the connection. `count` is at

@@ -49,8 +49,8 @@ impl<'i> Reader<'i> {
     }
 
     /// All that is needed of the message has been read.
-    pub(crate) fn message_is_read(&mut self) {
-        self.input.message_is_read();
+    pub(crate) fn message_is_read(&mut self) -> Result<()> {
+        self.input.message_is_read()
     }
 
     /// The first required field that was missing, in the words of Thrift's Java library.

@@ -6,139 +6,150 @@ use hblite_model::{
     RegionInfo, Result, Scan, SystemTables, TableDescriptor, TableName,
 };
 
+use super::Text;
 use super::types::{ColumnDescriptor, TRegionInfo, Texts};
-use super::{Handler, Text};
 use crate::fault::{Answer, Fault};
 use crate::protocol::wire::{List, Map};
+use crate::requests::Requests;
 use crate::store::{parse_column, table_name};
+
+/// `TThriftServerType.ONE`.
+pub(super) fn server_type(_: &Requests) -> Answer<i32> {
+    Ok(1)
+}
 
 /// `ThriftHBaseServiceHandler.HREGION_VERSION`.
 const REGION_VERSION: i8 = 1;
 const CATALOG_FAMILY: &[u8] = b"info";
 const REGION_INFO_QUALIFIER: &[u8] = b"regioninfo";
 
-impl Handler {
-    pub(super) fn enable_table(&self, table: Text) -> Answer<()> {
-        self.store.admin().enable_table(table_name(&table)?).map_err(Fault::of_master)
-    }
+pub(super) fn enable_table(store: &Requests, table: Text) -> Answer<()> {
+    store.admin().enable_table(table_name(&table)?).map_err(Fault::of_master)
+}
 
-    pub(super) fn disable_table(&self, table: Text) -> Answer<()> {
-        self.store.admin().disable_table(table_name(&table)?).map_err(Fault::of_master)
-    }
+pub(super) fn disable_table(store: &Requests, table: Text) -> Answer<()> {
+    store.admin().disable_table(table_name(&table)?).map_err(Fault::of_master)
+}
 
-    pub(super) fn is_table_enabled(&self, table: Text) -> Answer<bool> {
-        Ok(self.store.admin().is_table_enabled(table_name(&table)?)?)
-    }
+pub(super) fn is_table_enabled(store: &Requests, table: Text) -> Answer<bool> {
+    Ok(store.admin().is_table_enabled(table_name(&table)?)?)
+}
 
-    /// HBase's gateway does the same for `compact` and `majorCompact`.
-    pub(super) fn compact(&self, table_or_region: Text) -> Answer<()> {
-        let admin = self.store.admin();
-        let region = String::from_utf8_lossy(&table_or_region).into_owned();
-        match admin.compact(&CompactRequest::region(region)) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                Ok(admin.compact_table(table_name(&table_or_region)?)?)
-            }
-            result => Ok(result?),
+/// HBase's gateway does the same for `compact` and `majorCompact`.
+pub(super) fn compact(store: &Requests, table_or_region: Text) -> Answer<()> {
+    let admin = store.admin();
+    let region = String::from_utf8_lossy(&table_or_region).into_owned();
+    match admin.compact(&CompactRequest::region(region)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            Ok(admin.compact_table(table_name(&table_or_region)?)?)
         }
+        result => Ok(result?),
     }
+}
 
-    pub(super) fn table_names(&self) -> Answer<Texts> {
-        let names = self.user_tables()?.into_iter().map(|name| name.to_string().into_bytes());
-        Ok(List(names.collect()))
+pub(super) fn table_names(store: &Requests) -> Answer<Texts> {
+    let names = user_tables(store)?.into_iter().map(|name| name.to_string().into_bytes());
+    Ok(List(names.collect()))
+}
+
+pub(super) fn table_states(store: &Requests) -> Answer<Map<Text, bool>> {
+    let mut states = Vec::new();
+    for name in user_tables(store)? {
+        let is_enabled = store.admin().is_table_enabled(&name)?;
+        states.push((name.to_string().into_bytes(), is_enabled));
     }
+    Ok(Map(states))
+}
 
-    pub(super) fn table_states(&self) -> Answer<Map<Text, bool>> {
-        let mut states = Vec::new();
-        for name in self.user_tables()? {
-            let is_enabled = self.store.admin().is_table_enabled(&name)?;
-            states.push((name.to_string().into_bytes(), is_enabled));
+fn user_tables(store: &Requests) -> Result<Vec<TableName>> {
+    let tables = store.admin().list_tables(SystemTables::Exclude)?;
+    Ok(tables.iter().map(|table| table.name().clone()).collect())
+}
+
+pub(super) fn column_descriptors(
+    store: &Requests,
+    table: Text,
+) -> Answer<Map<Text, ColumnDescriptor>> {
+    let table = store.table(&table)?.descriptor()?;
+    let families = table.families().map(column_descriptor);
+    Ok(Map(families.map(|family| (family.name.clone().unwrap_or_default(), family)).collect()))
+}
+
+pub(super) fn table_regions(store: &Requests, table: Text) -> Answer<List<TRegionInfo>> {
+    match store.table(&table)?.regions() {
+        Ok(regions) => {
+            let described = regions.iter().map(|region| describe(store, region));
+            Ok(List(described.collect::<Result<_>>()?))
         }
-        Ok(Map(states))
+        Err(error) if error.exception() == Exception::TableNotFound => Ok(List::default()),
+        Err(error) => Err(error.into()),
     }
+}
 
-    fn user_tables(&self) -> Result<Vec<TableName>> {
-        let tables = self.store.admin().list_tables(SystemTables::Exclude)?;
-        Ok(tables.iter().map(|table| table.name().clone()).collect())
+fn describe(store: &Requests, region: &RegionInfo) -> Result<TRegionInfo> {
+    let (host, port) = store.server_of(region)?;
+    Ok(TRegionInfo {
+        start_key: region.start_key().to_vec(),
+        end_key: region.end_key().to_vec(),
+        id: i64::try_from(region.region_id()).unwrap_or(i64::MAX),
+        name: region.region_name(),
+        version: REGION_VERSION,
+        server_name: Some(host.into_bytes()),
+        port: i32::from(port),
+    })
+}
+
+/// The region whose row in hbase:meta is this one, or the last before it.
+pub(super) fn region_info(store: &Requests, row: Text) -> Answer<TRegionInfo> {
+    let meta = store.table(TableName::meta().to_string().as_bytes())?;
+    let scan = Scan::new().with_start_row(&row).with_reversed(true).with_family(CATALOG_FAMILY);
+    let mut scanner = meta.scan(&scan.with_limit(1))?;
+    let text = to_string_binary(&row);
+    let Some(found) = scanner.next_row()? else {
+        return Err(Fault::io(&format!("Cannot find row in hbase:meta, row={text}")));
+    };
+    let region = found.value(CATALOG_FAMILY, REGION_INFO_QUALIFIER);
+    match region.and_then(RegionInfo::from_bytes) {
+        Some(region) => Ok(describe(store, &region)?),
+        None => Err(Fault::io(&format!(
+            "RegionInfo REGIONINFO was null or  empty in Meta for row={text}"
+        ))),
     }
+}
 
-    pub(super) fn column_descriptors(&self, table: Text) -> Answer<Map<Text, ColumnDescriptor>> {
-        let table = self.store.table(&table)?.descriptor()?;
-        let families = table.families().map(column_descriptor);
-        Ok(Map(families.map(|family| (family.name.clone().unwrap_or_default(), family)).collect()))
+pub(super) fn create_table(
+    store: &Requests,
+    table: Text,
+    families: List<ColumnDescriptor>,
+) -> Answer<()> {
+    let name = table_name(&table)?;
+    let admin = store.admin();
+    if admin.table_exists(&name)? {
+        return Err(Fault::AlreadyExists("table name already in use".to_owned()));
     }
-
-    pub(super) fn table_regions(&self, table: Text) -> Answer<List<TRegionInfo>> {
-        match self.store.table(&table)?.regions() {
-            Ok(regions) => {
-                let described = regions.iter().map(|region| self.describe(region));
-                Ok(List(described.collect::<Result<_>>()?))
-            }
-            Err(error) if error.exception() == Exception::TableNotFound => Ok(List::default()),
-            Err(error) => Err(error.into()),
+    Fault::unless_held(store.allowance.try_hold_table(families.0.len(), 0))?;
+    let mut table = TableDescriptor::new(name);
+    for family in &families.0 {
+        if table.has_family(&family_name(family)) {
+            let name = String::from_utf8_lossy(&family_name(family)).into_owned();
+            let message = format!("Family '{name}' already exists so cannot be added");
+            return Err(Fault::illegal_argument(&Error::illegal_argument(message)));
         }
+        table = table.with_family(family_descriptor(family)?);
     }
+    admin.create_table(&table).map_err(|error| match error.exception() {
+        Exception::IllegalArgument => Fault::illegal_argument(&error),
+        _ => Fault::of_master(error),
+    })
+}
 
-    fn describe(&self, region: &RegionInfo) -> Result<TRegionInfo> {
-        let (host, port) = self.store.server_of(region)?;
-        Ok(TRegionInfo {
-            start_key: region.start_key().to_vec(),
-            end_key: region.end_key().to_vec(),
-            id: i64::try_from(region.region_id()).unwrap_or(i64::MAX),
-            name: region.region_name(),
-            version: REGION_VERSION,
-            server_name: Some(host.into_bytes()),
-            port: i32::from(port),
-        })
+pub(super) fn delete_table(store: &Requests, table: Text) -> Answer<()> {
+    let name = table_name(&table)?;
+    let admin = store.admin();
+    if !admin.table_exists(&name)? {
+        return Err(Fault::io("table does not exist"));
     }
-
-    /// The region whose row in hbase:meta is this one, or the last before it.
-    pub(super) fn region_info(&self, row: Text) -> Answer<TRegionInfo> {
-        let meta = self.store.table(TableName::meta().to_string().as_bytes())?;
-        let scan = Scan::new().with_start_row(&row).with_reversed(true).with_family(CATALOG_FAMILY);
-        let mut scanner = meta.scan(&scan.with_limit(1))?;
-        let text = to_string_binary(&row);
-        let Some(found) = scanner.next_row()? else {
-            return Err(Fault::io(&format!("Cannot find row in hbase:meta, row={text}")));
-        };
-        let region = found.value(CATALOG_FAMILY, REGION_INFO_QUALIFIER);
-        match region.and_then(RegionInfo::from_bytes) {
-            Some(region) => Ok(self.describe(&region)?),
-            None => Err(Fault::io(&format!(
-                "RegionInfo REGIONINFO was null or  empty in Meta for row={text}"
-            ))),
-        }
-    }
-
-    pub(super) fn create_table(&self, table: Text, families: List<ColumnDescriptor>) -> Answer<()> {
-        let name = table_name(&table)?;
-        let admin = self.store.admin();
-        if admin.table_exists(&name)? {
-            return Err(Fault::AlreadyExists("table name already in use".to_owned()));
-        }
-        Fault::unless_held(self.allowance.try_hold_table(families.0.len(), 0))?;
-        let mut table = TableDescriptor::new(name);
-        for family in &families.0 {
-            if table.has_family(&family_name(family)) {
-                let name = String::from_utf8_lossy(&family_name(family)).into_owned();
-                let message = format!("Family '{name}' already exists so cannot be added");
-                return Err(Fault::illegal_argument(&Error::illegal_argument(message)));
-            }
-            table = table.with_family(family_descriptor(family)?);
-        }
-        admin.create_table(&table).map_err(|error| match error.exception() {
-            Exception::IllegalArgument => Fault::illegal_argument(&error),
-            _ => Fault::of_master(error),
-        })
-    }
-
-    pub(super) fn delete_table(&self, table: Text) -> Answer<()> {
-        let name = table_name(&table)?;
-        let admin = self.store.admin();
-        if !admin.table_exists(&name)? {
-            return Err(Fault::io("table does not exist"));
-        }
-        admin.delete_table(&name).map_err(Fault::of_master)
-    }
+    admin.delete_table(&name).map_err(Fault::of_master)
 }
 
 fn family_name(family: &ColumnDescriptor) -> Vec<u8> {

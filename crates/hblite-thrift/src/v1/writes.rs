@@ -5,203 +5,202 @@ use hblite_model::{
     Mutation, Operation, Put, Result,
 };
 
+use super::Text;
 use super::types::{BatchMutation, Cells, Mutation as TMutation, TAppend, TIncrement};
-use super::{Handler, Text};
 use crate::attributes::{Attributes, time_to_live_ms};
 use crate::fault::{Answer, Fault, is_runtime};
 use crate::protocol::wire::List;
+use crate::requests::Requests;
 use crate::store::{check_row, parse_column};
 
-impl Handler {
-    pub(super) fn mutate_row(
-        &self,
-        table: Text,
-        row: Text,
-        mutations: List<TMutation>,
-        attributes: Attributes,
-    ) -> Answer<()> {
-        self.mutate_row_at(table, row, mutations, LATEST_TIMESTAMP, attributes)
-    }
+pub(super) fn mutate_row(
+    store: &Requests,
+    table: Text,
+    row: Text,
+    mutations: List<TMutation>,
+    attributes: Attributes,
+) -> Answer<()> {
+    mutate_row_at(store, table, row, mutations, LATEST_TIMESTAMP, attributes)
+}
 
-    pub(super) fn mutate_row_at(
-        &self,
-        table: Text,
-        row: Text,
-        mutations: List<TMutation>,
-        timestamp: i64,
-        attributes: Attributes,
-    ) -> Answer<()> {
-        let run = || {
-            let table = self.store.table(&table)?;
-            let note = |operation| self.store.note(operation, table.name(), 1);
-            let changes = RowChanges::new(&row, &mutations, timestamp, &attributes)?;
-            if let Some(delete) = &changes.delete {
-                note(Operation::Delete);
-                table.delete(delete)?;
-            }
-            if let Some(put) = &changes.put {
-                note(Operation::Put);
-                table.put(put)?;
-            }
-            if changes.put.is_none() {
-                // HBase constructs a Put in any case, which checks the row and the timestamp.
-                check_row(&row, timestamp)?;
-            }
-            Ok(())
-        };
-        run().map_err(declared)
-    }
-
-    pub(super) fn mutate_rows(
-        &self,
-        table: Text,
-        batches: List<BatchMutation>,
-        attributes: Attributes,
-    ) -> Answer<()> {
-        self.mutate_rows_at(table, batches, LATEST_TIMESTAMP, attributes)
-    }
-
-    pub(super) fn mutate_rows_at(
-        &self,
-        table: Text,
-        batches: List<BatchMutation>,
-        timestamp: i64,
-        attributes: Attributes,
-    ) -> Answer<()> {
-        let (mut puts, mut deletes) = (Vec::with_capacity(batches.0.len()), Vec::new());
-        for batch in &batches.0 {
-            check_row(&batch.row, timestamp)?;
-            let changes = RowChanges::new(&batch.row, &batch.mutations, timestamp, &attributes)?;
-            if changes.has_put_of_family {
-                return Err(Fault::Internal);
-            }
-            puts.extend(changes.put.map(Mutation::from));
-            deletes.extend(changes.delete.map(Mutation::from));
+pub(super) fn mutate_row_at(
+    store: &Requests,
+    table: Text,
+    row: Text,
+    mutations: List<TMutation>,
+    timestamp: i64,
+    attributes: Attributes,
+) -> Answer<()> {
+    let run = || {
+        let table = store.table(&table)?;
+        let note = |operation| store.note(operation, table.name(), 1);
+        let changes = RowChanges::new(&row, &mutations, timestamp, &attributes)?;
+        if let Some(delete) = &changes.delete {
+            note(Operation::Delete);
+            table.delete(delete)?;
         }
-        self.store.table(&table).map_err(declared)?;
-        if !puts.is_empty() {
-            self.store.write_all(&table, puts.into_iter().map(Ok), declared)?;
+        if let Some(put) = &changes.put {
+            note(Operation::Put);
+            table.put(put)?;
         }
-        if !deletes.is_empty() {
-            self.store.write_all(&table, deletes.into_iter().map(Ok), declared)?;
+        if changes.put.is_none() {
+            // HBase constructs a Put in any case, which checks the row and the timestamp.
+            check_row(&row, timestamp)?;
         }
         Ok(())
-    }
+    };
+    run().map_err(declared)
+}
 
-    pub(super) fn atomic_increment(
-        &self,
-        table: Text,
-        row: Text,
-        column: Text,
-        amount: i64,
-    ) -> Answer<i64> {
-        let (family, qualifier) = parse_column(&column);
-        let qualifier = qualifier.unwrap_or_default();
-        if row.is_empty() {
-            let error = Error::illegal_argument("Row length is 0");
-            return Err(Fault::of_region_server(error));
-        }
-        let table = self.store.requested(Operation::Increment, &table)?;
-        Ok(table.increment_column(row, family, qualifier, amount)?)
-    }
+pub(super) fn mutate_rows(
+    store: &Requests,
+    table: Text,
+    batches: List<BatchMutation>,
+    attributes: Attributes,
+) -> Answer<()> {
+    mutate_rows_at(store, table, batches, LATEST_TIMESTAMP, attributes)
+}
 
-    pub(super) fn delete_all(
-        &self,
-        table: Text,
-        row: Text,
-        column: Text,
-        attributes: Attributes,
-    ) -> Answer<()> {
-        self.delete_all_before(table, row, column, LATEST_TIMESTAMP, attributes)
-    }
-
-    pub(super) fn delete_all_before(
-        &self,
-        table: Text,
-        row: Text,
-        column: Text,
-        timestamp: i64,
-        _: Attributes,
-    ) -> Answer<()> {
-        let delete = with_delete(Delete::new(row), &column, timestamp);
-        Ok(self.store.requested(Operation::Delete, &table)?.delete(&delete)?)
-    }
-
-    pub(super) fn delete_row(&self, table: Text, row: Text, a: Attributes) -> Answer<()> {
-        self.delete_row_before(table, row, LATEST_TIMESTAMP, a)
-    }
-
-    pub(super) fn delete_row_before(
-        &self,
-        table: Text,
-        row: Text,
-        timestamp: i64,
-        _: Attributes,
-    ) -> Answer<()> {
-        let delete = Delete::new(row).with_timestamp(timestamp);
-        Ok(self.store.requested(Operation::Delete, &table)?.delete(&delete)?)
-    }
-
-    pub(super) fn increment(&self, increment: TIncrement) -> Answer<()> {
-        let TIncrement { table, row, column, amount } = increment;
-        let (family, Some(qualifier)) = parse_column(&column) else { return Err(Fault::Internal) };
-        if table.is_empty() || row.is_empty() {
+pub(super) fn mutate_rows_at(
+    store: &Requests,
+    table: Text,
+    batches: List<BatchMutation>,
+    timestamp: i64,
+    attributes: Attributes,
+) -> Answer<()> {
+    let (mut puts, mut deletes) = (Vec::with_capacity(batches.0.len()), Vec::new());
+    for batch in &batches.0 {
+        check_row(&batch.row, timestamp)?;
+        let changes = RowChanges::new(&batch.row, &batch.mutations, timestamp, &attributes)?;
+        if changes.has_put_of_family {
             return Err(Fault::Internal);
         }
-        let increment = Increment::new(row).add(family, qualifier, amount);
-        self.store.requested(Operation::Increment, &table)?.increment(&increment)?;
-        Ok(())
+        puts.extend(changes.put.map(Mutation::from));
+        deletes.extend(changes.delete.map(Mutation::from));
     }
+    store.table(&table).map_err(declared)?;
+    if !puts.is_empty() {
+        store.write_all(&table, puts.into_iter().map(Ok), declared)?;
+    }
+    if !deletes.is_empty() {
+        store.write_all(&table, deletes.into_iter().map(Ok), declared)?;
+    }
+    Ok(())
+}
 
-    pub(super) fn increment_rows(&self, increments: List<TIncrement>) -> Answer<()> {
-        increments.0.into_iter().try_for_each(|increment| self.increment(increment))
+pub(super) fn atomic_increment(
+    store: &Requests,
+    table: Text,
+    row: Text,
+    column: Text,
+    amount: i64,
+) -> Answer<i64> {
+    let (family, qualifier) = parse_column(&column);
+    let qualifier = qualifier.unwrap_or_default();
+    if row.is_empty() {
+        let error = Error::illegal_argument("Row length is 0");
+        return Err(Fault::of_region_server(error));
     }
+    let table = store.requested(Operation::Increment, &table)?;
+    Ok(table.increment_column(row, family, qualifier, amount)?)
+}
 
-    pub(super) fn append(&self, append: TAppend) -> Answer<Cells> {
-        let TAppend { table, row, columns, values } = append;
-        if table.is_empty() || row.is_empty() || columns.0.len() != values.0.len() {
-            return Err(Fault::Internal);
-        }
-        let mut append = Append::new(row);
-        for (column, value) in columns.0.iter().zip(&values.0) {
-            let (family, Some(qualifier)) = parse_column(column) else {
-                return Err(Fault::Internal);
-            };
-            append = append.add(family, qualifier, value.as_slice());
-        }
-        Ok(Cells(self.store.requested(Operation::Append, &table)?.append(&append)?))
-    }
+pub(super) fn delete_all(
+    store: &Requests,
+    table: Text,
+    row: Text,
+    column: Text,
+    attributes: Attributes,
+) -> Answer<()> {
+    delete_all_before(store, table, row, column, LATEST_TIMESTAMP, attributes)
+}
 
-    pub(super) fn check_and_put(
-        &self,
-        table: Text,
-        row: Text,
-        column: Text,
-        value: Option<Text>,
-        put: TMutation,
-        _: Attributes,
-    ) -> Answer<bool> {
-        let (family, Some(qualifier)) = parse_column(&put.column) else {
-            return Err(Fault::Internal);
-        };
-        let (check_family, Some(check_qualifier)) = parse_column(&column) else {
-            return Err(Fault::Internal);
-        };
-        let put_value = put.value.unwrap_or_default();
-        let change = Put::new(&row)
-            .add(family, qualifier, put_value)
-            .with_durability(durability(put.write_to_wal));
-        let check = CheckAndMutate::new(&row);
-        let check = match value {
-            Some(value) => check.if_equals(check_family, check_qualifier, value),
-            None => check.if_not_exists(check_family, check_qualifier),
-        };
-        let run = || {
-            let table = self.store.requested(Operation::CheckAndMutate, &table)?;
-            table.check_and_mutate(&check.then(change))
-        };
-        run().map(|result| result.is_success).map_err(declared)
+pub(super) fn delete_all_before(
+    store: &Requests,
+    table: Text,
+    row: Text,
+    column: Text,
+    timestamp: i64,
+    _: Attributes,
+) -> Answer<()> {
+    let delete = with_delete(Delete::new(row), &column, timestamp);
+    Ok(store.requested(Operation::Delete, &table)?.delete(&delete)?)
+}
+
+pub(super) fn delete_row(store: &Requests, table: Text, row: Text, a: Attributes) -> Answer<()> {
+    delete_row_before(store, table, row, LATEST_TIMESTAMP, a)
+}
+
+pub(super) fn delete_row_before(
+    store: &Requests,
+    table: Text,
+    row: Text,
+    timestamp: i64,
+    _: Attributes,
+) -> Answer<()> {
+    let delete = Delete::new(row).with_timestamp(timestamp);
+    Ok(store.requested(Operation::Delete, &table)?.delete(&delete)?)
+}
+
+pub(super) fn increment(store: &Requests, increment: TIncrement) -> Answer<()> {
+    let TIncrement { table, row, column, amount } = increment;
+    let (family, Some(qualifier)) = parse_column(&column) else { return Err(Fault::Internal) };
+    if table.is_empty() || row.is_empty() {
+        return Err(Fault::Internal);
     }
+    let increment = Increment::new(row).add(family, qualifier, amount);
+    store.requested(Operation::Increment, &table)?.increment(&increment)?;
+    Ok(())
+}
+
+pub(super) fn increment_rows(store: &Requests, increments: List<TIncrement>) -> Answer<()> {
+    increments.0.into_iter().try_for_each(|one| increment(store, one))
+}
+
+pub(super) fn append(store: &Requests, append: TAppend) -> Answer<Cells> {
+    let TAppend { table, row, columns, values } = append;
+    if table.is_empty() || row.is_empty() || columns.0.len() != values.0.len() {
+        return Err(Fault::Internal);
+    }
+    let mut append = Append::new(row);
+    for (column, value) in columns.0.iter().zip(&values.0) {
+        let (family, Some(qualifier)) = parse_column(column) else {
+            return Err(Fault::Internal);
+        };
+        append = append.add(family, qualifier, value.as_slice());
+    }
+    Ok(Cells(store.requested(Operation::Append, &table)?.append(&append)?))
+}
+
+pub(super) fn check_and_put(
+    store: &Requests,
+    table: Text,
+    row: Text,
+    column: Text,
+    value: Option<Text>,
+    put: TMutation,
+    _: Attributes,
+) -> Answer<bool> {
+    let (family, Some(qualifier)) = parse_column(&put.column) else {
+        return Err(Fault::Internal);
+    };
+    let (check_family, Some(check_qualifier)) = parse_column(&column) else {
+        return Err(Fault::Internal);
+    };
+    let put_value = put.value.unwrap_or_default();
+    let change = Put::new(&row)
+        .add(family, qualifier, put_value)
+        .with_durability(durability(put.write_to_wal));
+    let check = CheckAndMutate::new(&row);
+    let check = match value {
+        Some(value) => check.if_equals(check_family, check_qualifier, value),
+        None => check.if_not_exists(check_family, check_qualifier),
+    };
+    let run = || {
+        let table = store.requested(Operation::CheckAndMutate, &table)?;
+        table.check_and_mutate(&check.then(change))
+    };
+    run().map(|result| result.is_success).map_err(declared)
 }
 
 /// The combined mutations of one row: HBase's gateway makes one put and one delete of them.

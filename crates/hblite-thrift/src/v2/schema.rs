@@ -126,7 +126,7 @@ pub(super) fn family(wanted: &TColumnFamilyDescriptor) -> Result<ColumnFamilyDes
     Ok(family)
 }
 
-pub(super) fn to_family(family: &ColumnFamilyDescriptor) -> TColumnFamilyDescriptor {
+fn to_family(family: &ColumnFamilyDescriptor) -> TColumnFamilyDescriptor {
     let clamped = |number: i64| i32::try_from(number).unwrap_or(i32::MAX);
     let flag = |name: &str, default| {
         let value = family.attributes().get(name);
