@@ -32,8 +32,8 @@ use hblite_model::{
     CompactionState, Error, Exception, FailSafeSnapshot, FlushRequest, Get, MasterReport,
     MasterWork, MergeKind, Mutation, NamespaceDescriptor, Nonce, PeerConfig, PeerWork, RegionInfo,
     RegionLocation, ReplicationPeer, Result, RowCounts, RowMutations, RowResult, Scan, ScanMetrics,
-    ScanStep, ScrubStatus, ServerStatus, ServerWork, SplitPoints, StoreStatus, Switch,
-    SystemTables, TableDescriptor, TableName, TableState,
+    ScanStep, ScrubStatus, ServerStatus, ServerWork, SnapshotRights, SplitPoints, StoreStatus,
+    Switch, SystemTables, TableDescriptor, TableName, TableState,
 };
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
@@ -99,8 +99,18 @@ pub trait Backend: OperatorBackend + Any + Debug + Send + Sync {
 
     fn snapshot(&self, name: &str, table: &TableName, options: &SnapshotOptions) -> Result<()>;
     fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>>;
-    fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()>;
-    fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()>;
+    fn clone_snapshot_with(
+        &self,
+        name: &str,
+        table: &TableName,
+        rights: SnapshotRights,
+    ) -> Result<()>;
+    fn restore_snapshot_with(
+        &self,
+        name: &str,
+        fail_safe: FailSafeSnapshot,
+        rights: SnapshotRights,
+    ) -> Result<()>;
     fn delete_snapshot(&self, name: &str) -> Result<()>;
 
     fn bulk_load(

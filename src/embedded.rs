@@ -10,8 +10,8 @@ use hblite_model::{
     ColumnFamilyDescriptor, CompactRequest, CompactionKind, CompactionState, Error, Exception,
     FailSafeSnapshot, FlushRequest, MasterReport, MasterWork, MergeKind, NamespaceDescriptor,
     PeerConfig, PeerWork, RegionInfo, RegionLocation, ReplicationPeer, Result, RowCounts,
-    ScrubStatus, ServerStatus, ServerWork, SplitPoints, StoreStatus, Switch, SystemTables,
-    TableDescriptor, TableName, TableState,
+    ScrubStatus, ServerStatus, ServerWork, SnapshotRights, SplitPoints, StoreStatus, Switch,
+    SystemTables, TableDescriptor, TableName, TableState,
 };
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
@@ -97,6 +97,9 @@ impl Backend for Timeline {
     }
 
     fn split_table(&self, table: &TableName, split_key: Option<&[u8]>) -> Result<()> {
+        if self.engine().catalog().table_state(table)? == TableState::Disabled {
+            return Err(Error::new(Exception::TableNotEnabled, table.to_string()));
+        }
         self.engine().procedures().split_table(table, split_key)
     }
 
@@ -252,11 +255,16 @@ impl Backend for Timeline {
         self.engine().procedures().list_snapshots()
     }
 
-    fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
+    fn clone_snapshot_with(&self, name: &str, table: &TableName, _: SnapshotRights) -> Result<()> {
         self.engine().procedures().clone_snapshot(name, table, &Ok)
     }
 
-    fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
+    fn restore_snapshot_with(
+        &self,
+        name: &str,
+        fail_safe: FailSafeSnapshot,
+        _: SnapshotRights,
+    ) -> Result<()> {
         self.engine().procedures().restore_snapshot(name, fail_safe)
     }
 

@@ -101,10 +101,10 @@ pub use hblite_model::{
     RegionStatus, ReplicationLoad, ReplicationPeer, ReplicationSource, RequestTarget, ResourceLock,
     Result, RowCounts, RowMutations, RowResult, RowWaits, SampledRow, Scan, ScanMetrics, ScanStep,
     ScrubStatus, ServerGroup, ServerLog, ServerLogRequest, ServerStatus, ServerTask, ServerWork,
-    SnapshotDescription, SnapshotKind, SnapshotOptions, SpaceLimit, SpaceUsage,
+    SnapshotDescription, SnapshotKind, SnapshotOptions, SnapshotRights, SpaceLimit, SpaceUsage,
     SpaceViolationPolicy, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor,
     TableName, TableState, ThrottleType, TimeRange, UserPermission, WaitedRow, ZooKeeperReport,
-    bytes, descriptor, filter, region_split, row_bound,
+    bytes, check_pattern, descriptor, filter, region_split, row_bound,
 };
 pub use options::{Options, open, open_in_memory};
 pub use result_scanner::ResultScanner;

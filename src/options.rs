@@ -355,13 +355,13 @@ settings! {
 settings! {
     "The log."
 
-    /// A segment of the log that has reached this size gets no more records; 1 KiB to 1 GiB,
-    /// default 64 MiB (`hbase.regionserver.logroll.multiplier` times the block size).
+    /// A log file that has reached this size gets no more records; 1 KiB to 1 GiB, default 64 MiB
+    /// (`hbase.regionserver.logroll.multiplier` times the block size).
     with_wal_roll_size_bytes(bytes: u64) sets wal.roll_size_bytes = bytes;
 
-    /// With more segments of the log than this, the regions that need the oldest are flushed.
-    /// Default 32 (`hbase.regionserver.maxlogs`).
-    with_wal_segments_max(segments: u32) sets wal.segments_max = segments as usize;
+    /// With more log files than this, the regions that need the oldest are flushed. Default 32
+    /// (`hbase.regionserver.maxlogs`).
+    with_wal_segments_max(log_files: u32) sets wal.files_max = log_files as usize;
 
     /// If more bytes than this wait to be written to the log, a write writes them itself. Default
     /// 1 MiB.

@@ -1,6 +1,6 @@
 //! Snapshots of tables.
 
-use hblite_model::{FailSafeSnapshot, Result};
+use hblite_model::{FailSafeSnapshot, Result, SnapshotRights};
 use hblite_model::{SnapshotDescription, SnapshotOptions};
 
 use crate::admin::Admin;
@@ -62,7 +62,20 @@ impl Admin {
     /// `SnapshotDoesNotExist`, `SnapshotTtlExpired`, `TableExists`, `NamespaceNotFound`. In these
     /// cases, no table is created.
     pub fn clone_snapshot(&self, name: &str, table: impl IntoTableName) -> Result<()> {
-        self.backend.clone_snapshot(name, &table.into_table_name()?)
+        self.clone_snapshot_with(name, table, SnapshotRights::Ignore)
+    }
+
+    /// [`clone_snapshot`](Self::clone_snapshot), with the rights that users had.
+    ///
+    /// # Errors
+    /// Those of `clone_snapshot`.
+    pub fn clone_snapshot_with(
+        &self,
+        name: &str,
+        table: impl IntoTableName,
+        rights: SnapshotRights,
+    ) -> Result<()> {
+        self.backend.clone_snapshot_with(name, &table.into_table_name()?, rights)
     }
 
     /// Restores a disabled table to what it was when the snapshot was taken, settings included; it
@@ -75,7 +88,20 @@ impl Admin {
     /// `RestoreSnapshot` if there is no such snapshot, `SnapshotTtlExpired`, `TableNotDisabled`. In
     /// these cases, the table is unchanged.
     pub fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
-        self.backend.restore_snapshot(name, fail_safe)
+        self.restore_snapshot_with(name, fail_safe, SnapshotRights::Ignore)
+    }
+
+    /// [`restore_snapshot`](Self::restore_snapshot), with the rights that users had.
+    ///
+    /// # Errors
+    /// Those of `restore_snapshot`.
+    pub fn restore_snapshot_with(
+        &self,
+        name: &str,
+        fail_safe: FailSafeSnapshot,
+        rights: SnapshotRights,
+    ) -> Result<()> {
+        self.backend.restore_snapshot_with(name, fail_safe, rights)
     }
 
     /// Removes a snapshot. Tables created from it are not affected.

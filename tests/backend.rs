@@ -26,8 +26,8 @@ use hblite::{
     PermissionPlace, PermissionWork, ProcedureStatus, Put, Quota, RegionInfo, RegionLocation,
     ReplicationPeer, Result, RowCounts, RowMutations, RowResult, Scan, ScanStep, ScrubStatus,
     ServerGroup, ServerLogRequest, ServerStatus, ServerWork, SnapshotDescription, SnapshotOptions,
-    SpaceUsage, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor, TableName,
-    TableState, UserPermission, ZooKeeperReport,
+    SnapshotRights, SpaceUsage, SplitPoints, StoreStatus, Switch, SystemTables, TableDescriptor,
+    TableName, TableState, UserPermission, ZooKeeperReport,
 };
 
 /// A call, and its answer.
@@ -168,8 +168,10 @@ impl Backend for Tape {
         list_namespace_tables(name: &str) -> Vec<TableName>;
         snapshot(name: &str, table: &TableName, options: &SnapshotOptions) -> ();
         list_snapshots() -> Vec<SnapshotDescription>;
-        clone_snapshot(name: &str, table: &TableName) -> ();
-        restore_snapshot(name: &str, fail_safe: FailSafeSnapshot) -> ();
+        clone_snapshot_with(name: &str, table: &TableName, rights: SnapshotRights) -> ();
+        restore_snapshot_with(
+            name: &str, fail_safe: FailSafeSnapshot, rights: SnapshotRights
+        ) -> ();
         delete_snapshot(name: &str) -> ();
         bulk_load(table: &TableName, folder: &Path, options: &BulkLoadOptions) -> BulkLoadReport;
         bulk_load_region(

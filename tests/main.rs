@@ -11,6 +11,7 @@ mod bulk_load;
 mod busy_store;
 mod checkpoints;
 mod clock_jumps;
+mod column_gets;
 mod compaction_crash;
 mod concurrency;
 mod full_disk;

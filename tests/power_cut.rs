@@ -346,7 +346,7 @@ fn names_of_a_killed_process_are_made_durable_before_its_log_goes() {
         let killed = fs.after_kill();
         let connection = open(killed.clone()).expect("the store opens");
         testkit::create(&connection, "other", &["a"]).expect("the table is new");
-        // Several segments of the log, all of which are flushed in the end.
+        // Several log files, all of which are flushed in the end.
         for number in 0..200 {
             let put = Put::new(format!("row-{number}")).add("a", "x", vec![7; 100]);
             connection.table("other").and_then(|table| table.put(&put)).expect("a put");

@@ -19,8 +19,8 @@ use hblite_model::{
     ColumnFamilyDescriptor, CompactRequest, CompactionState, FailSafeSnapshot, FlushRequest,
     MasterReport, MasterWork, MergeKind, NamespaceDescriptor, PeerConfig, PeerWork, RegionInfo,
     RegionLocation, ReplicationPeer, Result, RowCounts, ScrubStatus, ServerStatus, ServerWork,
-    SnapshotDescription, SnapshotOptions, SplitPoints, StoreStatus, Switch, SystemTables,
-    TableDescriptor, TableName, TableState,
+    SnapshotDescription, SnapshotOptions, SnapshotRights, SplitPoints, StoreStatus, Switch,
+    SystemTables, TableDescriptor, TableName, TableState,
 };
 
 use self::runtime::Runtime;
@@ -325,12 +325,22 @@ impl Backend for Cluster {
         self.runtime.run(self.admin.list_snapshots())
     }
 
-    fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
-        self.runtime.run(self.admin.clone_snapshot(name, table))
+    fn clone_snapshot_with(
+        &self,
+        name: &str,
+        table: &TableName,
+        rights: SnapshotRights,
+    ) -> Result<()> {
+        self.runtime.run(self.admin.clone_snapshot(name, table, rights))
     }
 
-    fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
-        self.runtime.run(self.admin.restore_snapshot(name, fail_safe))
+    fn restore_snapshot_with(
+        &self,
+        name: &str,
+        fail_safe: FailSafeSnapshot,
+        rights: SnapshotRights,
+    ) -> Result<()> {
+        self.runtime.run(self.admin.restore_snapshot(name, fail_safe, rights))
     }
 
     fn delete_snapshot(&self, name: &str) -> Result<()> {

@@ -15,7 +15,7 @@ const MAGIC: &[u8] = b"PBUF";
 /// Key of the field with the checksum of a sealed message.
 const SEAL_KEY: [u8; 3] = [0xcd, 0x91, 0x33];
 const SEAL_SIZE: usize = SEAL_KEY.len() + 4;
-const SEGMENT_HEADER_SIZE: usize = 96;
+const LOG_FILE_HEADER_SIZE: usize = 96;
 const RECORD_HEADER_SIZE: usize = 8;
 const BLOCK_HEADER_SIZE: usize = 33;
 
@@ -75,14 +75,14 @@ fn varint(mut number: usize) -> Vec<u8> {
     bytes
 }
 
-/// A segment with a correct header and correct records, as far as their lengths can be followed.
+/// A log file with a correct header and correct records, as far as their lengths can be followed.
 fn correct_log(changed: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = changed.to_vec();
-    let end = SEGMENT_HEADER_SIZE - 4;
+    let end = LOG_FILE_HEADER_SIZE - 4;
     let checksum = crc32fast::hash(bytes.get(..end)?);
-    bytes.get_mut(end..SEGMENT_HEADER_SIZE)?.copy_from_slice(&checksum.to_be_bytes());
+    bytes.get_mut(end..LOG_FILE_HEADER_SIZE)?.copy_from_slice(&checksum.to_be_bytes());
     let salt = u32_at(&bytes, 12);
-    let mut at = SEGMENT_HEADER_SIZE;
+    let mut at = LOG_FILE_HEADER_SIZE;
     while at + RECORD_HEADER_SIZE <= bytes.len() {
         let length = u32_at(&bytes, at) as usize;
         let begin = at + RECORD_HEADER_SIZE;

@@ -13,7 +13,7 @@ pub(crate) enum Kind {
     Marker,
     Lock,
     LogHead,
-    LogSegment,
+    LogFile,
     Descriptor,
     RestoredDescriptor,
     RegionInfo,
@@ -64,7 +64,7 @@ impl Kind {
         Self::Marker,
         Self::Lock,
         Self::LogHead,
-        Self::LogSegment,
+        Self::LogFile,
         Self::Descriptor,
         Self::RestoredDescriptor,
         Self::RegionInfo,
@@ -101,7 +101,7 @@ impl Kind {
             ["hblite.store"] => Self::Marker,
             ["LOCK"] => Self::Lock,
             ["WALs.head"] => Self::LogHead,
-            ["WALs", name] if name.starts_with("hblite-wal.") => Self::LogSegment,
+            ["WALs", name] if name.starts_with("hblite-wal.") => Self::LogFile,
             ["archive", ..] => Self::Archived,
             [aside, ..] if aside.starts_with("hblite-") && aside.ends_with("-moved") => {
                 Self::Archived
@@ -154,7 +154,7 @@ impl Kind {
         match self {
             Self::Marker => Format::Fixed(36),
             Self::LogHead => Format::Fixed(64),
-            Self::LogSegment => Format::Log,
+            Self::LogFile => Format::Log,
             Self::SnapshotInfo | Self::SnapshotList => Format::SealedBare,
             Self::Descriptor
             | Self::RestoredDescriptor

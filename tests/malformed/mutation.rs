@@ -183,7 +183,7 @@ fn name_of_copy(kind: Kind, path: &Path, length: usize, random: &dyn Random) -> 
             let (_, region) = name.split_once('.')?;
             format!("{}.{region}", hex())
         }
-        Kind::LogSegment => {
+        Kind::LogFile => {
             let (prefix, number) = name.split_once('.')?;
             let number: u64 = number.parse().ok()?;
             format!("{prefix}.{:010}", number + 1 + random.next_u64() % 6)

@@ -126,10 +126,10 @@ impl Engine {
             Some(keeping) => env.with_fs(Arc::new(keeping.clone())),
             None => env,
         };
-        let are_segments_mapped = options.are_files_mapped;
-        let wal_options = WalOptions { are_segments_mapped, ..options.wal.clone() };
+        let are_files_mapped = options.are_files_mapped;
+        let wal_options = WalOptions { are_files_mapped, ..options.wal.clone() };
         layout.set_first_log_head(wal::first_head(recovery));
-        // Its segments name the store, so the id must survive a power cut.
+        // Its log files name the store, so the id must survive a power cut.
         let root = Some(layout.root_files());
         let wal = Wal::open_in_store(&env, &layout.wal_dir(), wal_options, recovery, root)?;
         wal.watch(Arc::downgrade(lock), layout.lock_file());
@@ -168,8 +168,8 @@ impl Engine {
     ) -> Result<Recovered> {
         let Found { recovery, rebuild, hbase_logs } = found;
         make_log_durable(&context, &recovery)?;
-        // A replay may flush, and the log then has segments that only the replay still needs.
-        let hold = context.wal.hold_segments();
+        // A replay may flush, and the log then has files that only the replay still needs.
+        let hold = context.wal.hold_log_files();
         for (path, what) in rebuild.iter().flat_map(|plan| &plan.damaged) {
             context.put_aside(path, what)?;
         }
@@ -188,7 +188,7 @@ impl Engine {
         forget_flushed(&context, &recovery, &catalog)?;
         adopt::finish(&context, &hbase_logs, &catalog)?;
         catalog.begin_reserve();
-        // If removing segments fails, the log may have failed as well.
+        // If removing log files fails, the log may have failed as well.
         context.wal.check()?;
         Ok(Recovered { context, catalog, recovery, receiver, lock })
     }
@@ -316,7 +316,7 @@ fn make_log_durable(context: &EngineContext, recovery: &ReplayReport) -> Result<
         // The head must not name what is lost, even if nothing is written.
         context.layout.begin_use(context.env.fs.as_ref())?;
     }
-    if recovery.segments == 0 {
+    if recovery.log_files == 0 {
         return Ok(());
     }
     let (fs, dir) = (context.env.fs.as_ref(), context.layout.wal_dir());

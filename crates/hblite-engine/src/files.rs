@@ -1,8 +1,9 @@
-//! Shared helpers for files that are never modified once written.
+//! Shared helpers for directories, and for files that are never modified once written.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
-use hblite_env::FileSystem;
+use hblite_env::{DirEntry, FileSystem};
 use hblite_hfile::HFileReader;
 use hblite_model::{Error, Result};
 
@@ -54,4 +55,31 @@ pub(crate) fn verify_copy(fs: &dyn FileSystem, original: &Path, copy: &Path) -> 
 /// `Io`.
 pub(crate) fn sync_dir(fs: &dyn FileSystem, dir: &Path) -> Result<()> {
     fs.sync_dir(dir).map_err(|error| Error::io("cannot sync directory", dir, error))
+}
+
+/// Whether there is a file or directory.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn exists(fs: &dyn FileSystem, path: &Path) -> Result<bool> {
+    fs.exists(path).map_err(|error| Error::io("cannot look for", path, error))
+}
+
+/// Creates a directory, and those above it.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn make_dir(fs: &dyn FileSystem, dir: &Path) -> Result<()> {
+    fs.create_dir_all(dir).map_err(|error| Error::io("cannot create directory", dir, error))
+}
+
+/// The entries of a directory; none if it does not exist.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn list(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<DirEntry>> {
+    match fs.list_dir(dir) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        entries => entries.map_err(|error| Error::io("cannot list", dir, error)),
+    }
 }

@@ -32,7 +32,8 @@
 //! [`Layout::make_durable`] ensures that before anything relies on it, once per directory.
 //! Threads: any; a `Layout` is shared by all of an open store.
 
-mod history;
+pub(crate) mod emptying;
+pub(crate) mod history;
 mod image;
 mod marker;
 mod moving;
@@ -40,9 +41,9 @@ mod own;
 mod recognition;
 mod removal;
 mod reserve;
-mod rewind;
+pub(crate) mod rewind;
 mod root;
-mod stage;
+pub(crate) mod stage;
 mod store_id;
 #[cfg(test)]
 mod tests;
@@ -63,9 +64,7 @@ pub(crate) use self::recognition::{
 };
 pub(crate) use self::removal::Retired;
 pub(crate) use self::reserve::{Reserve, is_out_of_space};
-pub(crate) use self::rewind::Kept;
 pub(crate) use self::root::{RootFile, RootFiles};
-pub(crate) use self::stage::NewContents;
 pub use self::store_id::StoreId;
 
 /// Names of files in the root.
@@ -79,7 +78,7 @@ const RESERVE_FILE: &str = "hblite.reserve";
 const HISTORY_FILE: &str = "hblite.history";
 /// The head of the log, which a close of an empty store may leave.
 const LOG_HEAD_FILE: &str = "WALs.head";
-/// The prefix of the names of hblite's log segments.
+/// The prefix of the names of hblite's log files.
 const LOG_PREFIX: &str = "hblite-wal.";
 /// What a rewind replaces, relative to the root.
 const REWOUND_PARTS: [&str; 5] = ["data", "WALs", LOG_HEAD_FILE, ".hbase-snapshot", "archive/data"];

@@ -72,7 +72,7 @@ fn put(cells: &mut CellBuffer, index: usize, value_length: usize) {
     cells.set_sequence_id(index as u64 + 1);
 }
 
-/// Fills a memstore, flattens its snapshot and clears it, checking the heap throughout.
+/// Fills a memstore, flattens its frozen segment and clears it, checking the heap throughout.
 fn fill_and_flush(cell_count: usize, value_length: usize) {
     let what = format!("{cell_count} cells of {value_length} bytes");
     let mut cells = CellBuffer::new();
@@ -85,11 +85,11 @@ fn fill_and_flush(cell_count: usize, value_length: usize) {
         memstore.add(&cells);
     }
     check(memstore.size().heap_size, start, &what);
-    let snapshot = memstore.snapshot().expect("there are cells");
-    snapshot.segment().flatten();
+    let frozen = memstore.freeze().expect("there are cells");
+    frozen.segment().flatten();
     check(memstore.size().heap_size, start, &what);
-    memstore.clear_snapshot(snapshot.id()).expect("the snapshot is there");
-    drop(snapshot);
+    memstore.clear_frozen(frozen.id()).expect("the frozen segment is there");
+    drop(frozen);
     drop(memstore);
     assert_eq!(in_use(), start, "{what}: not all was given back");
 }

@@ -6,7 +6,8 @@
 //! for x86-64 and musl, the linker finds the functions of this crate before the C library's. They
 //! use SSE2, which every such processor has.
 //!
-//! For other targets, and in builds with debug assertions, the crate defines no symbols.
+//! For other targets, for libraries, whose programs have functions of their own, and in builds with
+//! debug assertions, the crate defines no symbols.
 //! [`release_free_memory`] does nothing without glibc.
 //!
 //! Without `no_builtins`, the compiler would recognize these loops and replace them with calls of
@@ -18,13 +19,24 @@
 #[cfg(test)]
 extern crate std;
 
-#[cfg(all(target_arch = "x86_64", any(test, all(target_env = "musl", not(debug_assertions)))))]
+#[cfg(all(
+    target_arch = "x86_64",
+    any(test, all(target_env = "musl", target_feature = "crt-static", not(debug_assertions)))
+))]
 mod compare;
-#[cfg(all(target_arch = "x86_64", any(test, all(target_env = "musl", not(debug_assertions)))))]
+#[cfg(all(
+    target_arch = "x86_64",
+    any(test, all(target_env = "musl", target_feature = "crt-static", not(debug_assertions)))
+))]
 mod copy;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod heap;
-#[cfg(all(target_arch = "x86_64", target_env = "musl", not(debug_assertions)))]
+#[cfg(all(
+    target_arch = "x86_64",
+    target_env = "musl",
+    target_feature = "crt-static",
+    not(debug_assertions)
+))]
 mod symbols;
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

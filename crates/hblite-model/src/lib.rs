@@ -34,9 +34,10 @@ pub use admin::{
     RegionLocator, RegionRows, RegionStatus, ReplicationLoad, ReplicationPeer, ReplicationSource,
     RequestTarget, ResourceLock, RowCounts, RowWaits, SampledRow, ScrubStatus, ServerGroup,
     ServerLog, ServerLogRequest, ServerStatus, ServerTask, ServerWork, SnapshotDescription,
-    SnapshotKind, SnapshotOptions, SpaceLimit, SpaceSaving, SpaceUsage, SpaceViolationPolicy,
-    SplitPoints, StoreStatus, Switch, SystemTables, TableState, ThrottleType, USER_MAX,
-    UserPermission, WAITED_ROWS_MAX, WaitedRow, ZooKeeperReport, check_pattern, unreachable_peer,
+    SnapshotKind, SnapshotOptions, SnapshotRights, SpaceLimit, SpaceSaving, SpaceUsage,
+    SpaceViolationPolicy, SplitPoints, StoreStatus, Switch, SystemTables, TableState, ThrottleType,
+    USER_MAX, UserPermission, WAITED_ROWS_MAX, WaitedRow, ZooKeeperReport, check_pattern,
+    unreachable_peer,
 };
 pub use cell::{Cell, CellBuffer, CellComparator, CellRef, CellType, LATEST_TIMESTAMP};
 pub use descriptor::{

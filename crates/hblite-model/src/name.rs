@@ -167,6 +167,17 @@ pub fn check_namespace_name(name: &str) -> Result<()> {
     Ok(())
 }
 
+/// Checks the name of a snapshot: the rules are those of tables.
+///
+/// # Errors
+/// `IllegalArgument` with HBase's message.
+pub fn check_snapshot_name(name: &str) -> Result<()> {
+    check_table_qualifier(name).map_err(|error| {
+        let message = error.message().replace("User-space table", "Snapshot");
+        Error::illegal_argument(message)
+    })
+}
+
 fn check_table_qualifier(name: &str) -> Result<()> {
     if name.is_empty() {
         return Err(Error::illegal_argument("Table qualifier must not be empty"));

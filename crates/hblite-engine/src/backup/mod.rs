@@ -1,6 +1,6 @@
 //! A copy of a store in another directory: its state at one moment, made of hard links.
 //!
-//! Every file of a store, except its lock and the log's last segment, is written once and never
+//! Every file of a store, except its lock and the last log file, is written once and never
 //! modified. A hard link is therefore as good as a copy, and takes neither time nor space. If no
 //! link can be made, for example on another file system, the file is copied.
 //!
@@ -30,7 +30,7 @@ use std::path::Path;
 use hblite_env::Env;
 use hblite_model::{BackupReport, Result};
 
-use crate::layout::{self, Layout, Tolerance};
+use crate::layout::{self, Layout, Tolerance, rewind};
 use crate::wal;
 
 pub(crate) use self::target::{Target, check_free};
@@ -49,7 +49,7 @@ pub fn backup(env: &Env, dir: &Path, to: &Path) -> Result<BackupReport> {
     let layout = layout.with_store_id(place.require_store(dir)?);
     let _lock = layout.lock_if_possible(env)?;
     // The store is what the rewind makes of it; an open would begin with this, too.
-    layout.finish_rewind(env.fs.as_ref())?;
+    rewind::finish(env.fs.as_ref(), &layout)?;
     let target = Target::begin(env, dir, to)?;
     target.add_root_files(&layout)?;
     target.add_dir(&layout.data_dir())?;

@@ -246,7 +246,7 @@ impl Target {
         Ok(())
     }
 
-    /// Adds the file that says which segments belong to the log.
+    /// Adds the file that says which log files belong to the log.
     ///
     /// # Errors
     /// `Io`.

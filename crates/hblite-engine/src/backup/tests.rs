@@ -331,17 +331,17 @@ fn where_no_link_can_be_made_files_are_copied() {
     assert_eq!(world.rows("/backups/tuesday").len(), FILLED.len() + 1);
 }
 
-/// Segments that the log would have removed during the backup are removed after it.
+/// Log files that the log would have removed during the backup are removed after it.
 #[test]
-fn segments_that_a_backup_held_are_removed_after_it() {
+fn log_files_that_a_backup_held_are_removed_after_it() {
     let world = World::in_memory();
     let engine = world.open(DIR).unwrap();
     fill(&engine).unwrap();
     for to in ["/backups/1", "/backups/2", "/backups/3"] {
         engine.procedures().backup(Path::new(to)).unwrap();
     }
-    let segments = world.fs.list_dir(Path::new("/store/WALs")).unwrap();
-    assert!(segments.len() <= 2, "{segments:?}");
+    let log_files = world.fs.list_dir(Path::new("/store/WALs")).unwrap();
+    assert!(log_files.len() <= 2, "{log_files:?}");
     engine.close().unwrap();
     let left = world.fs.list_dir(Path::new("/store/WALs")).unwrap();
     assert!(left.iter().all(|entry| entry.is_dir), "{left:?}");

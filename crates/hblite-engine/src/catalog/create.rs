@@ -17,10 +17,12 @@ use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableN
 
 use super::descriptor_file::{self, Safety};
 use super::meta::{self, RegionRow};
-use super::procedures::discard;
+use super::procedures::{begin_procedure, discard, open_regions};
+use super::replicas::put_regions_open;
 use super::table::TableEntry;
-use super::{Procedures, file_tracker, orphans, region_info_file, replicas, sanity};
-use crate::files::sync_dir;
+use super::{Catalog, Procedures, file_tracker, orphans, region_info_file, sanity};
+use crate::context::EngineContext;
+use crate::files::{make_dir, sync_dir};
 use crate::region::Region;
 
 impl Procedures<'_> {
@@ -30,101 +32,96 @@ impl Procedures<'_> {
     /// `IllegalArgument`, `NamespaceNotFound`, `DoNotRetryIo` (see `sanity`), `TableExists`, `Io`:
     /// there is no such table.
     pub fn create_table(&self, table: &TableDescriptor, split_keys: &[Vec<u8>]) -> Result<()> {
+        let catalog = self.0;
         let name = table.name();
         for family in table.families() {
             family.check_name()?;
         }
-        sanity::check_size(table, split_keys.len() + 1, &self.context.options)?;
+        sanity::check_size(table, split_keys.len() + 1, &catalog.context.options)?;
         let split_keys = checked_split_keys(split_keys)?;
-        let _procedure = self.begin_procedure()?;
-        self.namespace(name.namespace())?;
-        sanity::check(table, &self.context.options)?;
-        if self.table_exists(name) {
+        let _procedure = begin_procedure(catalog)?;
+        catalog.namespace(name.namespace())?;
+        sanity::check(table, &catalog.context.options)?;
+        if catalog.table_exists(name) {
             return Err(Error::new(Exception::TableExists, name.to_string()));
         }
         file_tracker::check_new_table(table)?;
-        let timestamp = self.meta.next_timestamp()?;
+        let timestamp = catalog.meta.next_timestamp()?;
         let rows = new_regions(name, &split_keys, timestamp);
         let descriptor = Arc::new(table.clone());
-        orphans::retire_table(self, &self.context.layout.table_dir(name))?;
-        let regions = self.prepare_table(&descriptor, &rows).inspect_err(|_| {
+        orphans::retire_table(catalog, &catalog.context.layout.table_dir(name))?;
+        let regions = prepare_table(&catalog.context, &descriptor, &rows).inspect_err(|_| {
             // Leftovers do no harm: they are retired before the name is used again.
-            let _ = orphans::retire_table(self, &self.context.layout.table_dir(name));
+            let _ = orphans::retire_table(catalog, &catalog.context.layout.table_dir(name));
         })?;
-        self.commit_new_regions(&descriptor, &[], &rows, timestamp)
+        commit_new_regions(catalog, &descriptor, &[], &rows, timestamp)
             .inspect_err(|_| discard(&regions))?;
         let entry = TableEntry::new(descriptor, TableState::Enabled, rows, regions);
-        self.publish(name, Some(entry));
+        catalog.publish(name, Some(entry));
         Ok(())
     }
+}
 
-    /// Creates the files of a new table, and opens its regions.
-    fn prepare_table(
-        &self,
-        descriptor: &Arc<TableDescriptor>,
-        rows: &[RegionRow],
-    ) -> Result<Vec<Arc<Region>>> {
-        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        let dir = layout.table_descriptor_dir(descriptor.name());
-        fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
-        descriptor_file::write(fs, &dir, descriptor, Safety::Written)?;
-        self.create_region_dirs(rows)?;
-        // Only this file has the settings. Everything else that the table has on disk can be
-        // created again, until a flush makes it durable. All syncs come last, so that a file system
-        // can commit everything at once.
-        descriptor_file::sync(fs, &dir)?;
-        self.make_region_dirs_durable(rows)?;
-        self.open_regions(rows, descriptor)
-    }
+/// Creates the files of a new table, and opens its regions.
+fn prepare_table(
+    context: &Arc<EngineContext>,
+    descriptor: &Arc<TableDescriptor>,
+    rows: &[RegionRow],
+) -> Result<Vec<Arc<Region>>> {
+    let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
+    let dir = layout.table_descriptor_dir(descriptor.name());
+    make_dir(fs, &dir)?;
+    descriptor_file::write(fs, &dir, descriptor, Safety::Written)?;
+    create_region_dirs(context, rows)?;
+    // Only this file has the settings. Everything else that the table has on disk can be created
+    // again, until a flush makes it durable. All syncs come last, so that a file system can commit
+    // everything at once.
+    descriptor_file::sync(fs, &dir)?;
+    make_region_dirs_durable(context, rows)?;
+    open_regions(context, rows, descriptor)
+}
 
-    /// Creates the directories of new regions, durably, and opens them.
-    pub(super) fn prepare_regions(
-        &self,
-        descriptor: &Arc<TableDescriptor>,
-        rows: &[RegionRow],
-    ) -> Result<Vec<Arc<Region>>> {
-        self.create_region_dirs(rows)?;
-        self.make_region_dirs_durable(rows)?;
-        self.open_regions(rows, descriptor)
-    }
+/// Creates the directories of new regions, durably, and opens them.
+pub(super) fn prepare_regions(
+    context: &Arc<EngineContext>,
+    descriptor: &Arc<TableDescriptor>,
+    rows: &[RegionRow],
+) -> Result<Vec<Arc<Region>>> {
+    create_region_dirs(context, rows)?;
+    make_region_dirs_durable(context, rows)?;
+    open_regions(context, rows, descriptor)
+}
 
-    fn create_region_dirs(&self, rows: &[RegionRow]) -> Result<()> {
-        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        rows.iter().try_for_each(|row| region_info_file::ensure(fs, layout, &row.info))
-    }
+fn create_region_dirs(context: &EngineContext, rows: &[RegionRow]) -> Result<()> {
+    let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
+    rows.iter().try_for_each(|row| region_info_file::ensure(fs, layout, &row.info))
+}
 
-    /// Makes durable what the table's directory contains. Before hbase:meta names the regions,
-    /// because a missing directory means that a region has lost its files.
-    fn make_region_dirs_durable(&self, rows: &[RegionRow]) -> Result<()> {
-        let Some(row) = rows.first() else { return Ok(()) };
-        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        let dir = layout.table_dir(row.info.table());
-        // Before its own name: an open keeps a table's directory that has no settings.
-        sync_dir(fs, &dir)?;
-        layout.make_durable(fs, &dir)
-    }
+/// Makes durable what the table's directory contains. Before hbase:meta names the regions, because
+/// a missing directory means that a region has lost its files.
+fn make_region_dirs_durable(context: &EngineContext, rows: &[RegionRow]) -> Result<()> {
+    let Some(row) = rows.first() else { return Ok(()) };
+    let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
+    let dir = layout.table_dir(row.info.table());
+    // Before its own name: an open keeps a table's directory that has no settings.
+    sync_dir(fs, &dir)?;
+    layout.make_durable(fs, &dir)
+}
 
-    /// Commits that a table is enabled and has these regions instead of `before`.
-    pub(super) fn commit_new_regions(
-        &self,
-        descriptor: &TableDescriptor,
-        before: &[RegionRow],
-        rows: &[RegionRow],
-        timestamp: i64,
-    ) -> Result<()> {
-        let deletes = before.iter().map(|row| meta::delete_region(&row.info, timestamp));
-        let replicas = 1..descriptor.region_replication();
-        let puts = rows.iter().flat_map(|row| {
-            let id = row.open_sequence_number;
-            let put = meta::put_open_region(&row.info, &self.server, id, timestamp);
-            let others = replicas::put_open(row, replicas.clone(), &self.server, timestamp);
-            [put].into_iter().chain(others)
-        });
-        let state = meta::put_table_state(descriptor.name(), TableState::Enabled, timestamp);
-        let manifests = meta::put_manifests(rows, timestamp);
-        let mutations: Vec<_> = deletes.chain(puts).chain(manifests).chain([state]).collect();
-        self.meta.write(&mutations)
-    }
+/// Commits that a table is enabled and has these regions instead of `before`.
+pub(super) fn commit_new_regions(
+    catalog: &Catalog,
+    descriptor: &TableDescriptor,
+    before: &[RegionRow],
+    rows: &[RegionRow],
+    timestamp: i64,
+) -> Result<()> {
+    let deletes = before.iter().map(|row| meta::delete_region(&row.info, timestamp));
+    let puts = put_regions_open(rows, descriptor, &catalog.server, timestamp);
+    let state = meta::put_table_state(descriptor.name(), TableState::Enabled, timestamp);
+    let manifests = meta::put_manifests(rows, timestamp);
+    let mutations: Vec<_> = deletes.chain(puts).chain(manifests).chain([state]).collect();
+    catalog.meta.write(&mutations)
 }
 
 /// Sorted split keys; refuses what the Java client refuses.

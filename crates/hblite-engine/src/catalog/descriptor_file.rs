@@ -25,7 +25,7 @@ use hblite_env::FileSystem;
 use hblite_model::protobuf::{self, FieldValue, MessageWriter};
 use hblite_model::{ColumnFamilyDescriptor, Error, Exception, Result, TableDescriptor, TableName};
 
-use crate::files::sync_dir;
+use crate::files::{self, sync_dir};
 use crate::sealed::{self, Seal};
 
 const FILE_PREFIX: &str = ".tableinfo.";
@@ -213,10 +213,7 @@ struct DescriptorFile {
 
 /// Descriptor files, newest first; none if the directory does not exist.
 fn list(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<DescriptorFile>> {
-    let entries = match fs.list_dir(dir) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(|error| Error::io("cannot list", dir, error))?,
-    };
+    let entries = files::list(fs, dir)?;
     let mut files: Vec<DescriptorFile> = entries
         .into_iter()
         .filter_map(|entry| {

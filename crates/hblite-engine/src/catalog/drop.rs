@@ -15,11 +15,12 @@ use std::sync::Arc;
 
 use hblite_model::{Error, Exception, Result, SplitPoints, TableName, TableState};
 
-use super::Procedures;
-use super::create::new_regions;
+use super::create::{commit_new_regions, new_regions, prepare_regions};
 use super::meta;
-use super::procedures::discard;
+use super::parked::{discard_parked, with_reserve};
+use super::procedures::{begin_procedure, discard, remove_region_dirs, retire_dir};
 use super::table::TableEntry;
+use super::{Catalog, Procedures};
 use crate::layout::Shape;
 
 impl Procedures<'_> {
@@ -28,33 +29,11 @@ impl Procedures<'_> {
     /// # Errors
     /// `TableNotFound`, `TableNotDisabled`, `Io`.
     pub fn drop_table(&self, table: &TableName) -> Result<()> {
+        let catalog = self.0;
         if table.is_meta() {
             return Err(Error::invalid_argument(Exception::Io, "Can't modify catalog tables"));
         }
-        self.with_reserve(|| self.drop_disabled(table))
-    }
-
-    fn drop_disabled(&self, table: &TableName) -> Result<()> {
-        let _procedure = self.begin_procedure()?;
-        let entry = self.0.entry(table)?;
-        if entry.state != TableState::Disabled {
-            let message = format!("Not DISABLED; {}", describe_state(table, entry.state));
-            return Err(Error::new(Exception::TableNotDisabled, message));
-        }
-        let timestamp = self.meta.next_timestamp()?;
-        let regions = entry.rows.iter().map(|row| meta::delete_region(&row.info, timestamp));
-        let state = meta::delete_table_state(table, timestamp);
-        let mutations: Vec<_> = regions.chain([state]).collect();
-        self.meta.write(&mutations)?;
-        self.publish(table, None);
-        let layout = &self.context.layout;
-        // The table is dropped; the next open retires what cannot be removed now.
-        let (fs, dir) = (self.context.env.fs.as_ref(), layout.table_dir(table));
-        if let Ok(retired) = layout.retire_dir(fs, &dir, Shape::Table) {
-            self.context.note_retired(&dir, &retired);
-        }
-        self.discard_parked(table);
-        Ok(())
+        with_reserve(&catalog.context, || drop_disabled(catalog, table))
     }
 
     /// Empties a disabled table and enables it. Its regions keep their boundaries if requested;
@@ -63,34 +42,52 @@ impl Procedures<'_> {
     /// # Errors
     /// `TableNotFound`, `TableNotDisabled`, `Io`: the table is as it was.
     pub fn truncate_table(&self, table: &TableName, splits: SplitPoints) -> Result<()> {
-        self.with_reserve(|| self.truncate_disabled(table, splits))
+        let catalog = self.0;
+        with_reserve(&catalog.context, || truncate_disabled(catalog, table, splits))
     }
+}
 
-    fn truncate_disabled(&self, table: &TableName, splits: SplitPoints) -> Result<()> {
-        let _procedure = self.begin_procedure()?;
-        let entry = self.0.entry(table)?;
-        if entry.state != TableState::Disabled {
-            return Err(Error::new(Exception::TableNotDisabled, table.to_string()));
-        }
-        let timestamp = self.meta.next_timestamp()?;
-        let mut split_keys: Vec<&[u8]> = Vec::new();
-        if splits == SplitPoints::Preserve {
-            split_keys.extend(entry.live_rows().map(|row| row.info.start_key()));
-            split_keys.retain(|key| !key.is_empty());
-        }
-        let rows = new_regions(table, &split_keys, timestamp);
-        let regions = self.prepare_regions(&entry.descriptor, &rows).inspect_err(|_| {
-            self.remove_region_dirs(rows.iter().map(|row| &row.info));
-        })?;
-        self.commit_new_regions(&entry.descriptor, &entry.rows, &rows, timestamp)
-            .inspect_err(|_| discard(&regions))?;
-        let descriptor = Arc::clone(&entry.descriptor);
-        self.publish(table, Some(TableEntry::new(descriptor, TableState::Enabled, rows, regions)));
-        let before = entry.rows.iter().flat_map(|row| row.merge_parents.iter().chain([&row.info]));
-        self.remove_region_dirs(before);
-        self.discard_parked(table);
-        Ok(())
+fn drop_disabled(catalog: &Catalog, table: &TableName) -> Result<()> {
+    let _procedure = begin_procedure(catalog)?;
+    let entry = catalog.entry(table)?;
+    if entry.state != TableState::Disabled {
+        let message = format!("Not DISABLED; {}", describe_state(table, entry.state));
+        return Err(Error::new(Exception::TableNotDisabled, message));
     }
+    let timestamp = catalog.meta.next_timestamp()?;
+    let regions = entry.rows.iter().map(|row| meta::delete_region(&row.info, timestamp));
+    let state = meta::delete_table_state(table, timestamp);
+    let mutations: Vec<_> = regions.chain([state]).collect();
+    catalog.meta.write(&mutations)?;
+    catalog.publish(table, None);
+    retire_dir(&catalog.context, &catalog.context.layout.table_dir(table), Shape::Table);
+    discard_parked(catalog, table);
+    Ok(())
+}
+
+fn truncate_disabled(catalog: &Catalog, table: &TableName, splits: SplitPoints) -> Result<()> {
+    let _procedure = begin_procedure(catalog)?;
+    let entry = catalog.entry(table)?;
+    entry.check_state(TableState::Disabled)?;
+    let timestamp = catalog.meta.next_timestamp()?;
+    let mut split_keys: Vec<&[u8]> = Vec::new();
+    if splits == SplitPoints::Preserve {
+        split_keys.extend(entry.live_rows().map(|row| row.info.start_key()));
+        split_keys.retain(|key| !key.is_empty());
+    }
+    let rows = new_regions(table, &split_keys, timestamp);
+    let regions =
+        prepare_regions(&catalog.context, &entry.descriptor, &rows).inspect_err(|_| {
+            remove_region_dirs(&catalog.context, rows.iter().map(|row| &row.info));
+        })?;
+    commit_new_regions(catalog, &entry.descriptor, &entry.rows, &rows, timestamp)
+        .inspect_err(|_| discard(&regions))?;
+    let descriptor = Arc::clone(&entry.descriptor);
+    catalog.publish(table, Some(TableEntry::new(descriptor, TableState::Enabled, rows, regions)));
+    let before = entry.rows.iter().flat_map(|row| row.merge_parents.iter().chain([&row.info]));
+    remove_region_dirs(&catalog.context, before);
+    discard_parked(catalog, table);
+    Ok(())
 }
 
 /// As `TableState.toString`.

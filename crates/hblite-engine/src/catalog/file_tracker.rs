@@ -187,15 +187,14 @@ impl Procedures<'_> {
         family: Option<&[u8]>,
         tracker: &str,
     ) -> Result<()> {
+        let catalog = self.0;
         let wanted = Tracker::named(tracker)?;
         if wanted == Tracker::Migration {
             return Err(Error::do_not_retry(format!("Do not need to transfer to {tracker}")));
         }
-        if self.0.entry(name)?.state != TableState::Enabled {
-            return Err(Error::new(Exception::TableNotEnabled, name.to_string()));
-        }
+        catalog.entry(name)?.check_state(TableState::Enabled)?;
         loop {
-            let table = self.descriptor(name)?.as_ref().clone();
+            let table = catalog.descriptor(name)?.as_ref().clone();
             let Some(changes) = next_step(&table, family, wanted, tracker)? else {
                 return Ok(());
             };

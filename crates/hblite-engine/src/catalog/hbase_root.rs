@@ -28,6 +28,7 @@ use super::foreign_settings;
 use super::survey::CatalogSurvey;
 use super::table_rows::{group_rows, namespace_row};
 use super::{descriptor_file, loss, master_procedures, meta, orphans};
+use crate::files::{exists, list};
 use crate::layout::Layout;
 use crate::store::manifest;
 use crate::wal::hbase::{HBaseLogs, region_dirs};
@@ -96,21 +97,19 @@ pub(crate) fn check_logs(
 
 fn check_parts(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
     let root = layout.root();
-    let exists =
-        |path: &Path| fs.exists(path).map_err(|error| Error::io("cannot look for", path, error));
-    if exists(&root.join("MasterProcWALs"))? {
+    if exists(fs, &root.join("MasterProcWALs"))? {
         return refused(root, "MasterProcWALs is there: an HBase before 2.3 used it", "Upgrade it");
     }
-    if !exists(&layout.master_data_dir())? {
+    if !exists(fs, &layout.master_data_dir())? {
         let what = "MasterData is missing, which says what HBase's master had not finished";
         return refused(root, what, "Restore it from a copy of the directory");
     }
-    if !exists(&layout.wal_dir())? {
+    if !exists(fs, &layout.wal_dir())? {
         let what = "WALs is missing: its logs are in another directory (hbase.wal.dir) or lost";
         return refused(root, what, "Move WALs and MasterData/WALs below the root");
     }
     let meta_dir = layout.region_dir(&RegionInfo::meta());
-    if !exists(&meta_dir)? {
+    if !exists(fs, &meta_dir)? {
         let what = format!("hbase:meta has no directory {}", meta_dir.display());
         return refused(root, &what, "Restore it from a copy of the directory");
     }
@@ -138,7 +137,7 @@ fn check_checksum_files(
     dir: &Path,
     depth: usize,
 ) -> Result<()> {
-    for entry in orphans::list(fs, dir)? {
+    for entry in list(fs, dir)? {
         let path = dir.join(&entry.name);
         if entry.is_dir {
             let is_exported = [layout.archive_dir(), layout.snapshots_dir()].contains(&path);
@@ -158,7 +157,7 @@ fn check_recovered_files(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
     for region in region_dirs(fs, layout)? {
         for family in orphans::directories(fs, &region)? {
             let dir = region.join(family).join("recovered.hfiles");
-            if !orphans::list(fs, &dir)?.is_empty() {
+            if !list(fs, &dir)?.is_empty() {
                 let what = "it holds cells that HBase split off a log into files of their own";
                 return refused(&dir, what, "Start HBase on the directory, and stop it");
             }

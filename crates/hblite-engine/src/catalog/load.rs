@@ -32,7 +32,8 @@ use super::snapshot;
 use super::table::TableEntry;
 use super::table_rows::{TableRows, group_rows, namespace_row};
 use crate::context::EngineContext;
-use crate::files::sync_dir;
+use crate::files::{exists, make_dir, sync_dir};
+use crate::layout::emptying;
 use crate::parallel;
 use crate::region::Region;
 use crate::store::{hfile_link, manifest};
@@ -146,7 +147,7 @@ impl Catalog {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let mut opening = Vec::new();
         let mut loaded = Vec::new();
-        let being_emptied = layout.being_emptied(fs)?;
+        let being_emptied = emptying::in_progress(fs, layout)?;
         for (name, (state, rows)) in tables {
             snapshot::settle(fs, layout, &name, &rows)?;
             let dir = layout.table_descriptor_dir(&name);
@@ -210,7 +211,7 @@ impl Catalog {
     fn has_directory(&self, info: &RegionInfo) -> Result<bool> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let dir = layout.region_dir(info);
-        if fs.exists(&dir).map_err(|error| Error::io("cannot look for", &dir, error))? {
+        if exists(fs, &dir)? {
             return Ok(true);
         }
         if layout.is_in_trash(fs, info.encoded_name())? {
@@ -230,7 +231,7 @@ impl Catalog {
 
     fn finish_emptying(&self, info: &RegionInfo) -> Result<()> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        let retired = layout.finish_emptying(fs, info)?;
+        let retired = emptying::finish(fs, layout, info)?;
         self.context.note_retired(&layout.region_dir(info), &retired);
         Ok(())
     }
@@ -376,7 +377,7 @@ fn open_built_in(
         (false, None) => built_in,
     };
     if written.is_none() {
-        fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
+        make_dir(fs, &dir)?;
         descriptor_file::write(fs, &dir, &descriptor, Safety::Written)?;
     }
     region_info_file::ensure(fs, layout, &row.info)?;

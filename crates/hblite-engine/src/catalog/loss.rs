@@ -19,6 +19,7 @@ use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
 
 use super::orphans;
 use super::survey::CatalogSurvey;
+use crate::files::exists;
 use crate::layout::{Layout, MANIFEST_FILE, Marker};
 use crate::store::manifest::{self, Recorded};
 use crate::wal::ReplayReport;
@@ -114,7 +115,7 @@ pub(super) fn tables_on_disk(
 fn has_directory(fs: &dyn FileSystem, layout: &Layout, region: &str) -> Result<bool> {
     for (_, dir) in tables_on_disk(fs, layout)? {
         let dir = dir.join(region);
-        if fs.exists(&dir).map_err(|error| Error::io("cannot look for", &dir, error))? {
+        if exists(fs, &dir)? {
             return Ok(true);
         }
     }

@@ -39,6 +39,7 @@ use super::file_tracker;
 use super::meta::{self, ServerName};
 use super::region_info_file;
 use crate::context::EngineContext;
+use crate::files::{exists, make_dir};
 use crate::layout::{Layout, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR};
 
 /// The directory that says that master:store is complete.
@@ -75,7 +76,7 @@ pub(crate) fn hand_over(context: &EngineContext, lock: &dyn FileLock) -> Result<
 fn ensure(layout: &Layout, fs: &dyn FileSystem, now: i64) -> Result<()> {
     let server = layout.wal_dir().join(ServerName::of_store().to_string());
     if !exists(fs, &server)? {
-        create_dir(fs, &server)?;
+        make_dir(fs, &server)?;
         layout.make_durable(fs, &server)?;
     }
     match exists(fs, &layout.master_data_dir())? {
@@ -105,7 +106,7 @@ fn add_location(layout: &Layout, fs: &dyn FileSystem, now: i64) -> Result<()> {
         return Ok(());
     }
     let unnamed = unused_scratch_dir(layout, fs)?;
-    create_dir(fs, &unnamed)?;
+    make_dir(fs, &unnamed)?;
     write_location(fs, &unnamed.join(FILE_NAME), &descriptor(), now)?;
     fs.sync_dir(&unnamed)
         .and_then(|()| fs.rename(&unnamed, &family_dir))
@@ -122,10 +123,6 @@ fn unused_scratch_dir(layout: &Layout, fs: &dyn FileSystem) -> Result<PathBuf> {
     Ok(unnamed)
 }
 
-fn exists(fs: &dyn FileSystem, path: &Path) -> Result<bool> {
-    fs.exists(path).map_err(|error| Error::io("cannot look for", path, error))
-}
-
 /// Writes all files below `root`, each of them durably. Returns the directories, whose names are
 /// not durable yet.
 fn write(fs: &dyn FileSystem, root: &Path, now: i64) -> Result<Vec<PathBuf>> {
@@ -138,7 +135,7 @@ fn write(fs: &dyn FileSystem, root: &Path, now: i64) -> Result<Vec<PathBuf>> {
     let settings_dir = table_dir.join(TABLE_DESCRIPTOR_DIR);
     let (flag_dir, log_dir) = (table_dir.join(INITIALIZED_DIR), root.join("WALs"));
     for dir in [&settings_dir, &family_dir, &flag_dir, &log_dir] {
-        create_dir(fs, dir)?;
+        make_dir(fs, dir)?;
     }
     descriptor_file::write(fs, &settings_dir, &table, Safety::Durable)?;
     let info_file = region_dir.join(REGION_INFO_FILE);
@@ -176,10 +173,6 @@ fn write_location(
     let info =
         StoreFileInfo { max_sequence_id: Some(FILE_SEQUENCE_ID), ..StoreFileInfo::default() };
     writer.finish(&info).map(drop)
-}
-
-fn create_dir(fs: &dyn FileSystem, dir: &Path) -> Result<()> {
-    fs.create_dir_all(dir).map_err(|error| Error::io("cannot create directory", dir, error))
 }
 
 /// The only region of master:store.

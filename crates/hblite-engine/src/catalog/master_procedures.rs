@@ -26,7 +26,7 @@ use hblite_hfile::{BlockUse, HFileReader, HFileScanner};
 use hblite_model::protobuf;
 use hblite_model::{CellRef, CellType, Error, Exception, Result};
 
-use super::orphans;
+use crate::files::list;
 use crate::layout::{Layout, is_hex_name};
 use crate::wal::hbase::HBaseLogs;
 
@@ -107,13 +107,13 @@ fn read(fs: &dyn FileSystem, layout: &Layout) -> Result<BTreeMap<u64, Procedure>
     let region_dir = place.join("data/master/store").join(name);
     let mut rows: BTreeMap<Vec<u8>, Latest> = BTreeMap::new();
     let family_dir = region_dir.join("proc");
-    for file in orphans::list(fs, &family_dir)? {
+    for file in list(fs, &family_dir)? {
         if !file.is_dir && is_hex_name(&file.name) {
             read_file(fs, &family_dir.join(file.name), &mut rows)?;
         }
     }
     let mut dirs: Vec<PathBuf> = Vec::new();
-    for server in orphans::list(fs, &place.join("WALs"))? {
+    for server in list(fs, &place.join("WALs"))? {
         if server.is_dir {
             dirs.push(place.join("WALs").join(server.name));
         }

@@ -18,11 +18,13 @@ use hblite_model::{
     Error, Exception, MergeKind, RegionInfo, Result, Switch, TableDescriptor, TableName,
 };
 
+use super::heirs::{manifests_of, prepare_heirs, publish_heirs, retire_half_made};
 use super::meta::{self, RegionRow};
-use super::procedures::discard;
-use super::split::manifests_of;
+use super::parents::clean_parents_of;
+use super::parked::settled_entry;
+use super::procedures::{begin_procedure, bring_back, discard, remove_region_dirs};
 use super::table::TableEntry;
-use super::{Procedures, encoded_part, replicas};
+use super::{Catalog, Procedures, encoded_part, replicas};
 use crate::region::{Region, split};
 
 impl Procedures<'_> {
@@ -35,20 +37,21 @@ impl Procedures<'_> {
     /// `IllegalArgument`, `UnknownRegion`, `DoNotRetryIo`, `MergeRegion`, `Io`: the regions are as
     /// they were.
     pub fn merge_regions(&self, names: &[&str], kind: MergeKind) -> Result<()> {
+        let catalog = self.0;
         if names.len() < 2 {
             let message = format!("Can not merge only {} region", names.len());
             return Err(Error::illegal_argument(message));
         }
-        let (table, infos) = self.find_all(names)?;
-        self.context.switches.check(Switch::Merge, || {
+        let (table, infos) = find_all(catalog, names)?;
+        catalog.context.switches.check(Switch::Merge, || {
             let names: Vec<&str> = infos.iter().map(RegionInfo::encoded_name).collect();
             format!("Merge of [{}] failed because merge switch is off", names.join(", "))
         })?;
-        let _procedure = self.begin_procedure()?;
-        let entry = self.entry(&table)?;
+        let _procedure = begin_procedure(catalog)?;
+        let entry = settled_entry(catalog, &table)?;
         check_merge(&entry.descriptor, &infos, kind == MergeKind::Forced)?;
-        self.clean_parents_of(&table, &infos)?;
-        let entry = self.entry(&table)?;
+        clean_parents_of(catalog, &table, &infos)?;
+        let entry = settled_entry(catalog, &table)?;
         let mut regions = Vec::new();
         for info in &infos {
             regions.push(check_mergeable(&entry, info, &infos)?);
@@ -60,73 +63,71 @@ impl Procedures<'_> {
         }
         for (index, region) in regions.iter().enumerate() {
             if let Err(error) = region.close() {
-                self.bring_back(&entry, &regions[..index]);
+                bring_back(catalog, &entry, &regions[..index]);
                 return Err(error);
             }
         }
-        let result = self.merge_closed(&entry, &regions);
+        let result = merge_closed(catalog, &entry, &regions);
         if result.is_err() {
-            self.bring_back(&entry, &regions);
+            bring_back(catalog, &entry, &regions);
         }
         result
     }
+}
 
-    /// The regions with these names; all of one table.
-    fn find_all(&self, names: &[&str]) -> Result<(TableName, Vec<RegionInfo>)> {
-        let mut found: Option<TableName> = None;
-        let mut infos = Vec::new();
-        for name in names {
-            let Some((table, row)) = self.find_row(name) else {
-                let encoded = encoded_part(name);
-                let message = format!("Can't invoke merge on unknown region {encoded}");
-                return Err(Error::new(Exception::UnknownRegion, message));
-            };
-            let first = found.get_or_insert_with(|| table.clone());
-            if *first != table {
-                return Err(Error::illegal_argument(format!(
-                    "Cannot merge regions from two different tables {first} and {table}"
-                )));
-            }
-            infos.push(row.info);
+/// The regions with these names; all of one table.
+fn find_all(catalog: &Catalog, names: &[&str]) -> Result<(TableName, Vec<RegionInfo>)> {
+    let mut found: Option<TableName> = None;
+    let mut infos = Vec::new();
+    for name in names {
+        let Some((table, row)) = catalog.find_row(name) else {
+            let encoded = encoded_part(name);
+            let message = format!("Can't invoke merge on unknown region {encoded}");
+            return Err(Error::new(Exception::UnknownRegion, message));
+        };
+        let first = found.get_or_insert_with(|| table.clone());
+        if *first != table {
+            return Err(Error::illegal_argument(format!(
+                "Cannot merge regions from two different tables {first} and {table}"
+            )));
         }
-        let table = found.ok_or_else(|| Error::illegal_argument("Can not merge only 0 region"))?;
-        Ok((table, infos))
+        infos.push(row.info);
     }
+    let table = found.ok_or_else(|| Error::illegal_argument("Can not merge only 0 region"))?;
+    Ok((table, infos))
+}
 
-    fn merge_closed(&self, entry: &TableEntry, parents: &[Arc<Region>]) -> Result<()> {
-        let last_id = parents.iter().map(|region| region.last_sequence_id()).max().unwrap_or(0);
-        let made = split::create_merged(&self.context, parents)
-            .inspect_err(|_| self.retire_half_made(entry))?;
-        let mut merged = RegionRow::new(made, last_id + 1);
-        merged.merge_parents = parents.iter().map(|region| region.info().clone()).collect();
-        let heirs = std::slice::from_ref(&merged);
-        let regions = self
-            .prepare_heirs(entry, heirs)
-            .inspect_err(|_| self.remove_region_dirs([&merged.info]))?;
-        let committed = self.meta.next_timestamp().and_then(|timestamp| {
-            let deletes =
-                merged.merge_parents.iter().map(|info| meta::delete_region(info, timestamp));
-            let put = meta::put_merged_region(
-                &merged.info,
-                &merged.merge_parents,
-                &self.server,
-                merged.open_sequence_number,
-                timestamp,
-            );
-            let replicas = 1..entry.descriptor.region_replication();
-            let others = replicas::put_open(&merged, replicas, &self.server, timestamp);
-            let manifests = manifests_of(&regions, timestamp);
-            let mutations = deletes.chain([put]).chain(others).chain(manifests);
-            self.meta.write(&mutations.collect::<Vec<_>>())
-        });
-        committed.inspect_err(|_| discard(&regions))?;
-        regions.iter().for_each(|region| region.files().note_named());
-        let mut rows = entry.rows.clone();
-        rows.retain(|row| !merged.merge_parents.contains(&row.info));
-        rows.push(merged);
-        self.publish_heirs(entry, rows, parents, regions);
-        Ok(())
-    }
+fn merge_closed(catalog: &Catalog, entry: &TableEntry, parents: &[Arc<Region>]) -> Result<()> {
+    let last_id = parents.iter().map(|region| region.last_sequence_id()).max().unwrap_or(0);
+    let made = split::create_merged(&catalog.context, parents)
+        .inspect_err(|_| retire_half_made(catalog, entry))?;
+    let mut merged = RegionRow::new(made, last_id + 1);
+    merged.merge_parents = parents.iter().map(|region| region.info().clone()).collect();
+    let heirs = std::slice::from_ref(&merged);
+    let regions = prepare_heirs(&catalog.context, entry, heirs)
+        .inspect_err(|_| remove_region_dirs(&catalog.context, [&merged.info]))?;
+    let committed = catalog.meta.next_timestamp().and_then(|timestamp| {
+        let deletes = merged.merge_parents.iter().map(|info| meta::delete_region(info, timestamp));
+        let put = meta::put_merged_region(
+            &merged.info,
+            &merged.merge_parents,
+            &catalog.server,
+            merged.open_sequence_number,
+            timestamp,
+        );
+        let replicas = 1..entry.descriptor.region_replication();
+        let others = replicas::put_open(&merged, replicas, &catalog.server, timestamp);
+        let manifests = manifests_of(&regions, timestamp);
+        let mutations = deletes.chain([put]).chain(others).chain(manifests);
+        catalog.meta.write(&mutations.collect::<Vec<_>>())
+    });
+    committed.inspect_err(|_| discard(&regions))?;
+    regions.iter().for_each(|region| region.files().note_named());
+    let mut rows = entry.rows.clone();
+    rows.retain(|row| !merged.merge_parents.contains(&row.info));
+    rows.push(merged);
+    publish_heirs(catalog, entry, rows, parents, regions);
+    Ok(())
 }
 
 fn check_merge(table: &TableDescriptor, infos: &[RegionInfo], is_forced: bool) -> Result<()> {
@@ -166,7 +167,7 @@ fn check_mergeable(
         let message = format!("{encoded} is not OPEN; state=CLOSED");
         return Err(Error::new(Exception::MergeRegion, message));
     };
-    if region.has_references() {
+    if split::has_references(region) {
         return Err(Error::new(
             Exception::MergeRegion,
             format!(

@@ -15,16 +15,16 @@
 //!   what interrupted procedures left; `master_data` prepares a closed store so that HBase can
 //!   start on it; `hbase_root` and `master_procedures` refuse what HBase left and hblite cannot
 //!   read
-//! - `procedures` has what all procedures share; `create`, `drop`, `state`, `modify`, `split`,
-//!   `merge`, `truncate_region`, `assign`, `namespace`, `snapshot`, `bulk_load`, `backup` and
-//!   `crash` are the procedures, `sanity` has their rules about settings, `parents` cleans up after
-//!   split and merge, `parked` has what a full disk changes
+//! - `procedures` has what all procedures share, `heirs` what a split and a merge share; `create`,
+//!   `drop`, `state`, `modify`, `split`, `merge`, `truncate_region`, `namespace`, `snapshot`,
+//!   `bulk_load`, `backup` and `crash` are the procedures: methods of [`Procedures`], and functions
+//!   that name what they use: the catalog, or only the store's context. `sanity` has their rules
+//!   about settings, `parents` cleans up after split and merge, `parked` has what a full disk
+//!   changes
 //!
 //! Threads: any. Lookups never wait for a procedure. A procedure waits for operations in progress
 //! in the regions that it closes, so nothing that a region waits for may wait for a procedure.
 
-mod assign;
-mod at_rest;
 mod backup;
 mod bulk_load;
 mod classes;
@@ -36,6 +36,7 @@ mod drop;
 mod file_tracker;
 mod foreign_settings;
 pub(crate) mod hbase_root;
+mod heirs;
 pub(crate) mod load;
 pub(crate) mod loss;
 pub(crate) mod master_data;
@@ -86,7 +87,6 @@ use crate::signal::Signal;
 
 use self::meta::{RegionRow, ServerName};
 use self::meta_table::MetaTables;
-use self::parked::Parked;
 use self::table::{TableEntry, table_not_found};
 
 pub use self::open_report::{CatalogRebuild, Moved, OpenReport};
@@ -106,8 +106,8 @@ pub struct Catalog {
     /// Held by the running procedure.
     procedure: Mutex<()>,
     open_report: OpenReport,
-    /// See `parked`.
-    parked: Mutex<Parked>,
+    /// The parked regions of each table: see `parked`.
+    parked: Mutex<BTreeMap<TableName, Vec<Arc<Region>>>>,
     /// Regions by encoded name that need no file while this is their last sequence id.
     dispensable: Mutex<HashMap<String, u64>>,
 }
@@ -137,6 +137,11 @@ impl Catalog {
 
     fn entry(&self, name: &TableName) -> Result<Arc<TableEntry>> {
         self.at_slot(name, TableSlot::entry)
+    }
+
+    /// Every table, by name.
+    fn entries(&self) -> Vec<Arc<TableEntry>> {
+        self.tables.read().values().filter_map(|slot| slot.entry().ok()).collect()
     }
 
     /// The region that holds a row.
@@ -201,30 +206,23 @@ impl Catalog {
     /// `TableNotFound`, `TableNotEnabled`.
     pub(crate) fn enabled_regions(&self, table: &TableName) -> Result<Vec<Arc<Region>>> {
         let entry = self.entry(table)?;
-        if entry.state != TableState::Enabled {
-            return Err(Error::new(Exception::TableNotEnabled, table.to_string()));
-        }
+        entry.check_state(TableState::Enabled)?;
         Ok(entry.regions().to_vec())
     }
 
     /// Every region in service, by table and start key.
     pub(crate) fn all_regions(&self) -> Vec<Arc<Region>> {
-        let tables = self.tables.read();
-        let entries = tables.values().filter_map(|slot| slot.entry().ok());
-        entries.flat_map(|entry| entry.regions().to_vec()).collect()
+        self.entries().iter().flat_map(|entry| entry.regions()).cloned().collect()
     }
 
     /// Table and identity of the region with this full or encoded name, in service or not.
     fn find_row(&self, name: &str) -> Option<(TableName, RegionRow)> {
         let encoded = encoded_part(name);
-        for (table, slot) in self.tables.read().iter() {
-            let Ok(entry) = slot.entry() else { continue };
+        self.entries().iter().find_map(|entry| {
             let row = entry.live_rows().find(|row| row.info.encoded_name() == encoded);
-            if let Some(row) = row.filter(|row| is_name_of(name, &row.info)) {
-                return Some((table.clone(), row.clone()));
-            }
-        }
-        None
+            let row = row.filter(|row| is_name_of(name, &row.info))?;
+            Some((entry.descriptor.name().clone(), row.clone()))
+        })
     }
 }
 
@@ -254,11 +252,9 @@ impl Catalog {
     /// Tables in the order of their names with their namespaces, `default:` included.
     pub fn list_tables(&self, system: SystemTables) -> Vec<TableDescriptor> {
         let is_wanted = |name: &TableName| system == SystemTables::Include || !name.is_system();
-        let tables = self.tables.read();
-        let slots = tables.iter().filter(|(name, _)| is_wanted(name));
-        let mut found: Vec<TableDescriptor> = slots
-            .filter_map(|(_, slot)| Some(slot.entry().ok()?.descriptor.as_ref().clone()))
-            .collect();
+        let mut found: Vec<TableDescriptor> =
+            self.entries().iter().map(|entry| entry.descriptor.as_ref().clone()).collect();
+        found.retain(|table| is_wanted(table.name()));
         found.sort_by_cached_key(|table| {
             let name = table.name();
             format!("{}:{}", name.namespace(), name.qualifier())
@@ -276,11 +272,6 @@ impl Catalog {
         let (name, server) = (region.region_name_as_string(), self.server_name());
         let message = format!("{name} is not online on {server}");
         Error::new(Exception::NotServingRegion, message)
-    }
-
-    /// The procedures that change the catalog.
-    pub fn procedures(&self) -> Procedures<'_> {
-        Procedures(self)
     }
 
     /// The store's clock.

@@ -10,7 +10,9 @@
 use hblite_model::name::{DEFAULT_NAMESPACE, SYSTEM_NAMESPACE, check_namespace_name};
 use hblite_model::{Error, Exception, NamespaceDescriptor, Result};
 
-use super::Procedures;
+use super::procedures::begin_procedure;
+use super::{Catalog, Procedures};
+use crate::files::make_dir;
 
 /// Quotas must be above 0, although hblite does not enforce them.
 const QUOTAS: [(&str, &str); 2] =
@@ -22,20 +24,20 @@ impl Procedures<'_> {
     /// # Errors
     /// `Io` with the rule that the name breaks, `NamespaceExist`, `Constraint`.
     pub fn create_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
+        let catalog = self.0;
         // HBase's master detects a bad name, and the client gets its message as a plain
         // IOException.
         check_namespace_name(&namespace.name)
             .map_err(|error| Error::invalid_argument(Exception::Io, error.message()))?;
-        let _procedure = self.begin_procedure()?;
-        if self.namespaces.read().contains_key(&namespace.name) {
+        let _procedure = begin_procedure(catalog)?;
+        if catalog.namespaces.read().contains_key(&namespace.name) {
             let message = format!("Namespace {} already exists", namespace.name);
             return Err(Error::new(Exception::NamespaceExist, message));
         }
         check_quotas(namespace)?;
-        let dir = self.context.layout.namespace_dir(&namespace.name);
-        let fs = &self.context.env.fs;
-        fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
-        self.put_namespace(namespace)
+        let dir = catalog.context.layout.namespace_dir(&namespace.name);
+        make_dir(catalog.context.env.fs.as_ref(), &dir)?;
+        put_namespace(catalog, namespace)
     }
 
     /// Replaces the properties of a namespace.
@@ -43,16 +45,11 @@ impl Procedures<'_> {
     /// # Errors
     /// `NamespaceNotFound`, `Constraint`.
     pub fn modify_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
-        let _procedure = self.begin_procedure()?;
-        self.namespace(&namespace.name)?;
+        let catalog = self.0;
+        let _procedure = begin_procedure(catalog)?;
+        catalog.namespace(&namespace.name)?;
         check_quotas(namespace)?;
-        self.put_namespace(namespace)
-    }
-
-    fn put_namespace(&self, namespace: &NamespaceDescriptor) -> Result<()> {
-        self.meta.put_namespace(namespace)?;
-        self.namespaces.write().insert(namespace.name.clone(), namespace.clone());
-        Ok(())
+        put_namespace(catalog, namespace)
     }
 
     /// Deletes a namespace without tables.
@@ -60,25 +57,33 @@ impl Procedures<'_> {
     /// # Errors
     /// `NamespaceNotFound`, `Constraint`.
     pub fn drop_namespace(&self, name: &str) -> Result<()> {
-        let _procedure = self.begin_procedure()?;
-        self.namespace(name)?;
+        let catalog = self.0;
+        let _procedure = begin_procedure(catalog)?;
+        catalog.namespace(name)?;
         let constraint = |message: String| Err(Error::new(Exception::Constraint, message));
         if name == DEFAULT_NAMESPACE || name == SYSTEM_NAMESPACE {
             return constraint(format!("Reserved namespace {name} cannot be removed."));
         }
-        let count = self.namespace_tables(name)?.len();
+        let count = catalog.namespace_tables(name)?.len();
         if count > 0 {
             return constraint(format!(
                 "Only empty namespaces can be removed. Namespace {name} has {count} tables"
             ));
         }
-        self.meta.delete_namespace(name)?;
-        self.namespaces.write().remove(name);
-        let layout = &self.context.layout;
+        catalog.meta.delete_namespace(name)?;
+        catalog.namespaces.write().remove(name);
+        let layout = &catalog.context.layout;
         // If it stays, the next namespace of the same name reuses it.
-        let _ = layout.remove_if_empty(self.context.env.fs.as_ref(), &layout.namespace_dir(name));
+        let _ =
+            layout.remove_if_empty(catalog.context.env.fs.as_ref(), &layout.namespace_dir(name));
         Ok(())
     }
+}
+
+fn put_namespace(catalog: &Catalog, namespace: &NamespaceDescriptor) -> Result<()> {
+    catalog.meta.put_namespace(namespace)?;
+    catalog.namespaces.write().insert(namespace.name.clone(), namespace.clone());
+    Ok(())
 }
 
 /// As `TableNamespaceManager.validateTableAndRegionCount`.

@@ -19,12 +19,13 @@
 
 use hblite_env::FileSystem;
 use hblite_model::{
-    Error, NamespaceDescriptor, RegionInfo, Result, Scan, TableDescriptor, TableName, TableState,
+    NamespaceDescriptor, RegionInfo, Result, Scan, TableDescriptor, TableName, TableState,
 };
 
 use super::Catalog;
 use super::meta;
 use super::meta_table::for_each_row;
+use crate::files::exists;
 use crate::layout::Layout;
 use crate::region::Region;
 
@@ -40,9 +41,8 @@ pub(super) fn meta_descriptor(
 ) -> Result<TableDescriptor> {
     let family = meta::NAMESPACES.as_bytes();
     let dir = layout.family_dir(&RegionInfo::meta(), family);
-    let exists = || fs.exists(&dir).map_err(|error| Error::io("cannot look for", &dir, error));
     // Either may be lost: a damaged settings file must not hide rows.
-    let is_there = written.is_some_and(|written| written.has_family(family)) || exists()?;
+    let is_there = written.is_some_and(|written| written.has_family(family)) || exists(fs, &dir)?;
     let descriptor = meta::meta_descriptor();
     Ok(if is_there { descriptor.with_family(meta::namespace_family()) } else { descriptor })
 }

@@ -14,11 +14,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use hblite_env::{DirEntry, FileSystem};
-use hblite_model::{Error, Result, TableName};
+use hblite_model::{Result, TableName};
 
 use super::Catalog;
 use super::open_report::{Moved, OpenReport};
 use super::table::TableEntry;
+use crate::files::{exists, list};
 use crate::layout::{
     RECOVERED_EDITS_DIR, Retired, Shape, TABLE_DESCRIPTOR_DIR, UNCLAIMED_FILE, is_of_system,
     is_region_name,
@@ -141,14 +142,13 @@ fn is_made_by_procedure(fs: &dyn FileSystem, dir: &Path, shape: Shape) -> Result
         return Ok(is_region_name(name));
     }
     let settings = dir.join(TABLE_DESCRIPTOR_DIR);
-    fs.exists(&settings).map_err(|error| Error::io("cannot look for", &settings, error))
+    exists(fs, &settings)
 }
 
 /// Removes or sets aside the directory of an unknown table, before its name is used again.
 pub(super) fn retire_table(catalog: &Catalog, dir: &Path) -> Result<()> {
     let fs = catalog.context.env.fs.as_ref();
-    let exists = fs.exists(dir).map_err(|error| Error::io("cannot look for", dir, error))?;
-    if exists && !is_left_alone(fs, dir) {
+    if exists(fs, dir)? && !is_left_alone(fs, dir) {
         let mut report = OpenReport::default();
         retire_dir(catalog, dir, Shape::Table, &mut report)?;
         for moved in report.moved {
@@ -172,7 +172,7 @@ pub(crate) fn table_has_data(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
 /// snapshot's file.
 pub(crate) fn region_has_data(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
     let unclaimed = dir.join(UNCLAIMED_FILE);
-    if fs.exists(&unclaimed).map_err(|e| Error::io("cannot look for", &unclaimed, e))? {
+    if exists(fs, &unclaimed)? {
         return Ok(false);
     }
     for family in directories(fs, dir)? {
@@ -190,12 +190,4 @@ pub(crate) fn directories(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<String>
     let entries = list(fs, dir)?.into_iter();
     let is_wanted = |entry: &DirEntry| entry.is_dir && !entry.name.starts_with('.');
     Ok(entries.filter(is_wanted).map(|entry| entry.name).collect())
-}
-
-/// The entries of a directory; none if it does not exist.
-pub(crate) fn list(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<DirEntry>> {
-    match fs.list_dir(dir) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        entries => entries.map_err(|error| Error::io("cannot list", dir, error)),
-    }
 }

@@ -9,14 +9,15 @@
 //! 4. remove its directory; after a crash before that, the next open does this
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use hblite_model::{Error, Mutation, RegionInfo, Result, TableName, TableState};
 
-use super::Procedures;
 use super::meta::{self, RegionRow};
+use super::procedures::remove_region_dirs;
 use super::table::TableEntry;
-use crate::layout::Shape;
+use super::{Catalog, Procedures};
+use crate::context::EngineContext;
+use crate::region::split::{has_references, regions_referred_to};
 
 impl Procedures<'_> {
     /// Removes the parents that are no longer referenced and that were kept long enough. Returns of
@@ -25,7 +26,7 @@ impl Procedures<'_> {
     /// # Errors
     /// `DoNotRetryIo` if the store is read-only, `Io`, `RegionServerStopped`.
     pub fn run_catalog_janitor(&self) -> Result<u32> {
-        self.context.check_not_read_only()?;
+        self.0.context.check_not_read_only()?;
         self.clean_parents()
     }
 
@@ -35,129 +36,124 @@ impl Procedures<'_> {
     /// # Errors
     /// `Io`, `RegionServerStopped`.
     pub(crate) fn clean_parents(&self) -> Result<u32> {
-        let Some(_procedure) = self.procedure.try_lock() else {
+        let catalog = self.0;
+        let Some(_procedure) = catalog.procedure.try_lock() else {
             return Ok(0);
         };
-        self.meta.check()?;
-        let has_parents = |entry: &TableEntry| {
+        catalog.meta.check()?;
+        let mut tables = catalog.entries();
+        tables.retain(|entry| {
             entry.rows.iter().any(|row| row.info.is_split || !row.merge_parents.is_empty())
-        };
-        let tables: Vec<TableName> = {
-            let tables = self.tables.read();
-            let slots =
-                tables.iter().filter(|(_, slot)| slot.entry().is_ok_and(|e| has_parents(&e)));
-            slots.map(|(name, _)| name.clone()).collect()
-        };
-        let kept_ms = self.context.options.parents_kept_ms;
-        let latest = self.context.env.clock.now_millis().saturating_sub(kept_ms);
+        });
+        let kept_ms = catalog.context.options.parents_kept_ms;
+        let latest = catalog.context.env.clock.now_millis().saturating_sub(kept_ms);
         // The id of a region is the time of its creation.
         let is_old =
             |heir: &RegionInfo| i64::try_from(heir.region_id()).is_ok_and(|id| id <= latest);
         let mut count = 0;
-        for table in tables {
-            count += self.clean_parents_where(&table, |heir| kept_ms == 0 || is_old(heir))?;
+        for entry in tables {
+            let table = entry.descriptor.name();
+            count += clean_parents_where(catalog, table, |heir| kept_ms == 0 || is_old(heir))?;
         }
         Ok(count)
     }
+}
 
-    /// Removes the parents of these regions that are no longer referenced, within a procedure.
-    pub(super) fn clean_parents_of(&self, table: &TableName, heirs: &[RegionInfo]) -> Result<()> {
-        let is_meant =
-            |heir: &RegionInfo| heirs.iter().any(|info| info.encoded_name() == heir.encoded_name());
-        self.clean_parents_where(table, is_meant).map(drop)
+/// Removes the parents of these regions that are no longer referenced, within a procedure.
+pub(super) fn clean_parents_of(
+    catalog: &Catalog,
+    table: &TableName,
+    heirs: &[RegionInfo],
+) -> Result<()> {
+    let is_meant =
+        |heir: &RegionInfo| heirs.iter().any(|info| info.encoded_name() == heir.encoded_name());
+    clean_parents_where(catalog, table, is_meant).map(drop)
+}
+
+/// Removes parents of which an heir satisfies `is_meant`.
+fn clean_parents_where(
+    catalog: &Catalog,
+    table: &TableName,
+    is_meant: impl Fn(&RegionInfo) -> bool,
+) -> Result<u32> {
+    let entry = catalog.entry(table)?;
+    // For a table out of service, it is not known which references are left.
+    if entry.state != TableState::Enabled {
+        return Ok(0);
     }
-
-    /// Removes parents of which an heir satisfies `is_meant`.
-    fn clean_parents_where(
-        &self,
-        table: &TableName,
-        is_meant: impl Fn(&RegionInfo) -> bool,
-    ) -> Result<u32> {
-        let entry = self.0.entry(table)?;
-        // For a table out of service, it is not known which references are left.
-        if entry.state != TableState::Enabled {
-            return Ok(0);
-        }
-        let referred = regions_read_by_others(&entry);
-        let is_free = |parent: &RegionInfo| !referred.contains(parent.encoded_name());
-        let gone: Vec<RegionRow> = entry
-            .split_parents()
-            .filter(|parent| is_free(&parent.info))
-            .filter(|parent| parent.daughters.is_empty() || parent.daughters.iter().any(&is_meant))
-            .filter(|parent| parent.daughters.iter().all(|info| is_independent(&entry, info)))
-            .cloned()
-            .collect();
-        let merged: Vec<RegionRow> = entry
-            .live_rows()
-            .filter(|row| !row.merge_parents.is_empty() && is_meant(&row.info))
-            .filter(|row| row.merge_parents.iter().all(is_free))
-            .filter(|row| is_independent(&entry, &row.info))
-            .cloned()
-            .collect();
-        if gone.is_empty() && merged.is_empty() {
-            return Ok(0);
-        }
-        let daughters = gone.iter().flat_map(|row| &row.daughters);
-        self.make_removals_durable(&entry, daughters.chain(merged.iter().map(|row| &row.info)))?;
-        let timestamp = self.meta.next_timestamp()?;
-        let parents = gone.iter().map(|row| meta::delete_region(&row.info, timestamp));
-        let heirs = merged
-            .iter()
-            .map(|row| meta::delete_merge_parents(&row.info, row.merge_parents.len(), timestamp));
-        self.meta.write(&parents.chain(heirs).collect::<Vec<Mutation>>())?;
-
-        let mut rows = entry.rows.clone();
-        rows.retain(|row| !gone.contains(row));
-        for row in rows.iter_mut().filter(|row| merged.contains(row)) {
-            row.merge_parents.clear();
-        }
-        let descriptor = Arc::clone(&entry.descriptor);
-        let regions = entry.regions().to_vec();
-        self.publish(table, Some(TableEntry::new(descriptor, entry.state, rows, regions)));
-        let split = gone.iter().map(|row| &row.info);
-        self.remove_region_dirs(split.chain(merged.iter().flat_map(|row| &row.merge_parents)));
-        Ok(u32::try_from(gone.len() + merged.len()).unwrap_or(u32::MAX))
+    let referred = regions_read_by_others(&entry);
+    let is_free = |parent: &RegionInfo| !referred.contains(parent.encoded_name());
+    let gone: Vec<RegionRow> = entry
+        .split_parents()
+        .filter(|parent| is_free(&parent.info))
+        .filter(|parent| parent.daughters.is_empty() || parent.daughters.iter().any(&is_meant))
+        .filter(|parent| parent.daughters.iter().all(|info| is_independent(&entry, info)))
+        .cloned()
+        .collect();
+    let merged: Vec<RegionRow> = entry
+        .live_rows()
+        .filter(|row| !row.merge_parents.is_empty() && is_meant(&row.info))
+        .filter(|row| row.merge_parents.iter().all(is_free))
+        .filter(|row| is_independent(&entry, &row.info))
+        .cloned()
+        .collect();
+    if gone.is_empty() && merged.is_empty() {
+        return Ok(0);
     }
+    let daughters = gone.iter().flat_map(|row| &row.daughters);
+    make_removals_durable(
+        &catalog.context,
+        &entry,
+        daughters.chain(merged.iter().map(|row| &row.info)),
+    )?;
+    let timestamp = catalog.meta.next_timestamp()?;
+    let parents = gone.iter().map(|row| meta::delete_region(&row.info, timestamp));
+    let heirs = merged
+        .iter()
+        .map(|row| meta::delete_merge_parents(&row.info, row.merge_parents.len(), timestamp));
+    catalog.meta.write(&parents.chain(heirs).collect::<Vec<Mutation>>())?;
 
-    /// Makes sure that no reference of these regions comes back after a power cut, since its target
-    /// will be removed.
-    fn make_removals_durable<'r>(
-        &self,
-        entry: &TableEntry,
-        regions: impl IntoIterator<Item = &'r RegionInfo>,
-    ) -> Result<()> {
-        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        for info in regions {
-            if let Some(region) = entry.region(info.encoded_name()) {
-                region.remove_dead_files()?;
-            }
-            for family in entry.descriptor.families() {
-                let dir = layout.family_dir(info, family.name());
-                let io = |error| Error::io("cannot sync directory", &dir, error);
-                if fs.exists(&dir).map_err(io)? {
-                    fs.sync_dir(&dir).map_err(io)?;
-                }
-            }
-        }
-        Ok(())
+    let mut rows = entry.rows.clone();
+    rows.retain(|row| !gone.contains(row));
+    for row in rows.iter_mut().filter(|row| merged.contains(row)) {
+        row.merge_parents.clear();
     }
+    catalog.publish(table, Some(entry.with_rows(rows, entry.regions().to_vec())));
+    let split = gone.iter().map(|row| &row.info);
+    remove_region_dirs(
+        &catalog.context,
+        split.chain(merged.iter().flat_map(|row| &row.merge_parents)),
+    );
+    Ok(u32::try_from(gone.len() + merged.len()).unwrap_or(u32::MAX))
+}
 
-    /// Removes the directories of removed regions. What fails is left for the next open.
-    pub(super) fn remove_region_dirs<'r>(&self, regions: impl IntoIterator<Item = &'r RegionInfo>) {
-        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        for info in regions {
-            let dir = layout.region_dir(info);
-            if let Ok(retired) = layout.retire_dir(fs, &dir, Shape::Region) {
-                self.context.note_retired(&dir, &retired);
+/// Makes sure that no reference of these regions comes back after a power cut, since its target
+/// will be removed.
+fn make_removals_durable<'r>(
+    context: &EngineContext,
+    entry: &TableEntry,
+    regions: impl IntoIterator<Item = &'r RegionInfo>,
+) -> Result<()> {
+    let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
+    for info in regions {
+        if let Some(region) = entry.region(info.encoded_name()) {
+            region.remove_dead_files()?;
+        }
+        for family in entry.descriptor.families() {
+            let dir = layout.family_dir(info, family.name());
+            let io = |error| Error::io("cannot sync directory", &dir, error);
+            if fs.exists(&dir).map_err(io)? {
+                fs.sync_dir(&dir).map_err(io)?;
             }
         }
     }
+    Ok(())
 }
 
 /// The regions, by encoded name, whose files regions in service read. The rows of hbase:meta should
 /// say the same; a damaged row may not name all heirs of a parent.
 fn regions_read_by_others(entry: &TableEntry) -> HashSet<String> {
-    entry.regions().iter().flat_map(|region| region.regions_referred_to()).collect()
+    entry.regions().iter().flat_map(|region| regions_referred_to(region)).collect()
 }
 
 /// Whether a region reads from no other region. A region that was split or merged itself did not
@@ -165,7 +161,7 @@ fn regions_read_by_others(entry: &TableEntry) -> HashSet<String> {
 fn is_independent(entry: &TableEntry, info: &RegionInfo) -> bool {
     let is_live = entry.live_rows().any(|row| row.info.encoded_name() == info.encoded_name());
     match entry.region(info.encoded_name()) {
-        Some(region) => !region.has_references(),
+        Some(region) => !has_references(region),
         // A live region out of service could not be opened; it may need its parent's files.
         None => !is_live,
     }

@@ -13,21 +13,18 @@
 //! Invariant: parked are only regions of tables that are disabled.
 //! Threads:   under the guard of a procedure, or while the store is opened.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hblite_env::time::{Duration, Instant};
 use hblite_model::{Result, TableName};
 
+use super::Catalog;
 use super::meta::{self, RegionRow};
-use super::procedures::discard;
+use super::procedures::{discard, reopen};
 use super::table::TableEntry;
-use super::{Catalog, Procedures};
+use crate::context::EngineContext;
 use crate::layout::is_out_of_space;
 use crate::region::Region;
-
-/// The parked regions of each table.
-pub(super) type Parked = BTreeMap<TableName, Vec<Arc<Region>>>;
 
 /// How long a change waits for others to give back what they took of the reserve's space: a flush
 /// that had begun removes its file when it finds no more.
@@ -105,109 +102,110 @@ impl Catalog {
             }
         }
         self.meta.write(&changes)?;
-        let descriptor = Arc::clone(&entry.descriptor);
-        self.publish(table, Some(TableEntry::new(descriptor, entry.state, rows, Vec::new())));
+        self.publish(table, Some(entry.with_rows(rows, Vec::new())));
         self.parked.lock().remove(table);
         Ok(())
     }
 }
 
-impl Procedures<'_> {
-    /// A table, of which everything is in files if it is disabled.
-    ///
-    /// # Errors
-    /// `TableNotFound`; `Io` and `RegionTooBusy` if the disk is full.
-    pub(super) fn entry(&self, table: &TableName) -> Result<Arc<TableEntry>> {
-        self.settle(table)?;
-        self.0.entry(table)
-    }
+/// A table, of which everything is in files if it is disabled.
+///
+/// # Errors
+/// `TableNotFound`; `Io` and `RegionTooBusy` if the disk is full.
+pub(super) fn settled_entry(catalog: &Catalog, table: &TableName) -> Result<Arc<TableEntry>> {
+    catalog.settle(table)?;
+    catalog.entry(table)
+}
 
-    /// Runs a change that leads to more space; if there is none, with that of the reserve.
-    pub(super) fn with_reserve<T>(&self, change: impl Fn() -> Result<T>) -> Result<T> {
-        let mut outcome = change();
-        let is_full = |outcome: &Result<T>| outcome.as_ref().is_err_and(is_out_of_space);
-        if !is_full(&outcome) {
+/// Runs a change that leads to more space; if there is none, with that of the reserve.
+pub(super) fn with_reserve<T>(
+    context: &EngineContext,
+    change: impl Fn() -> Result<T>,
+) -> Result<T> {
+    let mut outcome = change();
+    let is_full = |outcome: &Result<T>| outcome.as_ref().is_err_and(is_out_of_space);
+    if !is_full(&outcome) {
+        return outcome;
+    }
+    let (since, mut has_space) = (Instant::now(), false);
+    loop {
+        has_space |= context.reserve.release();
+        // Without a reserve, what is left may be enough for a change without a flush.
+        outcome = change();
+        if !is_full(&outcome) || !has_space || since.elapsed() > PATIENCE {
             return outcome;
         }
-        let (since, mut has_space) = (Instant::now(), false);
-        loop {
-            has_space |= self.context.reserve.release();
-            // Without a reserve, what is left may be enough for a change without a flush.
-            outcome = change();
-            if !is_full(&outcome) || !has_space || since.elapsed() > PATIENCE {
-                return outcome;
-            }
-            hblite_env::thread::sleep(PAUSE);
-        }
+        hblite_env::thread::sleep(PAUSE);
     }
+}
 
-    /// Closes all regions of a table, or none. While the reserve is in use, those that have
-    /// something in memory are not flushed, but returned as well: they stop serving.
-    ///
-    /// # Errors
-    /// `Io`: the regions are in service.
-    pub(super) fn close_or_stop(
-        &self,
-        entry: &TableEntry,
-        table: &TableName,
-    ) -> Result<(Vec<RegionRow>, Vec<Arc<Region>>)> {
-        if !self.context.reserve.is_released() {
-            return Ok((self.close_regions(entry, table)?, Vec::new()));
-        }
-        let (mut rows, mut stopped) = (entry.rows.clone(), Vec::new());
-        for (index, region) in entry.regions().iter().enumerate() {
+/// Flushes and closes all regions of a table, or none. Returns their rows with the ids from which
+/// their logs count. While the reserve is in use, regions that have something in memory are not
+/// flushed, but returned as well: they stop serving.
+///
+/// # Errors
+/// `Io`: the regions are in service.
+pub(super) fn close_or_stop(
+    catalog: &Catalog,
+    entry: &TableEntry,
+    table: &TableName,
+) -> Result<(Vec<RegionRow>, Vec<Arc<Region>>)> {
+    let is_full = catalog.context.reserve.is_released();
+    let (mut rows, mut stopped) = (entry.rows.clone(), Vec::new());
+    for (index, region) in entry.regions().iter().enumerate() {
+        if is_full {
             region.stop_serving();
             if !region.is_memory_empty() {
                 stopped.push(Arc::clone(region));
                 continue;
             }
-            if let Err(error) = region.close() {
-                stopped.extend_from_slice(&entry.regions()[index..]);
-                self.serve_again(table, entry, &rows, stopped);
-                return Err(error);
-            }
-            for row in rows.iter_mut().filter(|row| row.info == *region.info()) {
-                row.open_sequence_number = region.last_sequence_id() + 1;
-            }
         }
-        Ok((rows, stopped))
-    }
-
-    /// Puts the regions of a table back in service after its disabling failed.
-    pub(super) fn serve_again(
-        &self,
-        table: &TableName,
-        entry: &TableEntry,
-        rows: &[RegionRow],
-        stopped: Vec<Arc<Region>>,
-    ) {
-        stopped.iter().for_each(|region| region.serve_again());
-        self.reopen(table, entry, rows, stopped);
-    }
-
-    /// After a table has lost its rows: discards its parked regions, and frees the log, most of
-    /// which is useless then. What cannot be done now is done when the log is rolled the next time.
-    pub(super) fn discard_parked(&self, table: &TableName) {
-        let parked = self.parked.lock().remove(table).unwrap_or_default();
-        discard(&parked);
-        let reserve = &self.context.reserve;
-        if parked.is_empty() && !reserve.is_released() {
-            return;
+        if let Err(error) = region.close() {
+            stopped.extend_from_slice(&entry.regions()[index..]);
+            serve_again(catalog, table, entry, &rows, stopped);
+            return Err(error);
         }
-        if self.free_log().is_err() && reserve.release() {
-            let _ = self.free_log();
+        for row in rows.iter_mut().filter(|row| row.info == *region.info()) {
+            row.open_sequence_number = region.last_sequence_id() + 1;
         }
-        reserve.keep(self.regions.read().len());
     }
+    Ok((rows, stopped))
+}
 
-    /// Flushes the regions that keep old segments of the log. Those that hold little come first,
-    /// such as those of the catalog.
-    fn free_log(&self) -> Result<()> {
-        let wal = &self.context.wal;
-        wal.roll()?;
-        let regions = wal.regions_in_old_segments();
-        let mut regions: Vec<_> = regions.iter().filter_map(|name| self.region(name)).collect();
-        regions.sort_by_key(|region| region.memstore_size_bytes());
-        regions.iter().try_for_each(|region| region.flush().map(drop))
+/// Puts the regions of a table back in service after its disabling failed.
+pub(super) fn serve_again(
+    catalog: &Catalog,
+    table: &TableName,
+    entry: &TableEntry,
+    rows: &[RegionRow],
+    stopped: Vec<Arc<Region>>,
+) {
+    stopped.iter().for_each(|region| region.serve_again());
+    reopen(catalog, table, entry, rows, stopped);
+}
+
+/// After a table has lost its rows: discards its parked regions, and frees the log, most of which
+/// is useless then. What cannot be done now is done when the log is rolled the next time.
+pub(super) fn discard_parked(catalog: &Catalog, table: &TableName) {
+    let parked = catalog.parked.lock().remove(table).unwrap_or_default();
+    discard(&parked);
+    let reserve = &catalog.context.reserve;
+    if parked.is_empty() && !reserve.is_released() {
+        return;
     }
+    if free_log(catalog).is_err() && reserve.release() {
+        let _ = free_log(catalog);
+    }
+    reserve.keep(catalog.regions.read().len());
+}
+
+/// Flushes the regions that keep old log files. Those that hold little come first, such as those of
+/// the catalog.
+fn free_log(catalog: &Catalog) -> Result<()> {
+    let wal = &catalog.context.wal;
+    wal.roll()?;
+    let regions = wal.regions_in_old_log_files();
+    let mut regions: Vec<_> = regions.iter().filter_map(|name| catalog.region(name)).collect();
+    regions.sort_by_key(|region| region.memstore_size_bytes());
+    regions.iter().try_for_each(|region| region.flush().map(drop))
 }

@@ -12,17 +12,21 @@
 //! error before the commit means that the procedure had no effect. The head of each procedure's
 //! file lists its own steps.
 //!
-//! Threads: any. The guard of [`Procedures::begin_procedure`] lets one run at a time.
+//! Threads: any. The guard of [`begin_procedure`] lets one run at a time.
 
-use std::ops::Deref;
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use hblite_env::sync::MutexGuard;
-use hblite_model::{Result, TableDescriptor, TableName};
+use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor, TableName};
 
+use super::Catalog;
 use super::meta::RegionRow;
+use super::open_regions::open_region;
 use super::table::TableEntry;
-use super::{Catalog, open_regions};
+use crate::context::EngineContext;
+use crate::layout::{Shape, UNCLAIMED_FILE};
 use crate::region::Region;
 
 /// The procedures that change a store's tables, regions and namespaces.
@@ -31,106 +35,71 @@ use crate::region::Region;
 /// All may fail with `RegionServerStopped` if the store is closed or its catalog failed, and with
 /// `DoNotRetryIo` if it was opened read-only.
 #[derive(Debug, Clone, Copy)]
-pub struct Procedures<'c>(pub(crate) &'c Catalog);
+pub struct Procedures<'c>(pub(super) &'c Catalog);
 
-impl Deref for Procedures<'_> {
-    type Target = Catalog;
-
-    fn deref(&self) -> &Catalog {
-        self.0
+impl Catalog {
+    /// The procedures that change the catalog.
+    pub fn procedures(&self) -> Procedures<'_> {
+        Procedures(self)
     }
 }
 
-impl Procedures<'_> {
-    /// Waits until no other procedure is in progress.
-    ///
-    /// # Errors
-    /// `RegionServerStopped` if the store is closed, or an earlier commit failed. The outcome of
-    /// that commit is unknown, and so is which files are needed: nothing may be changed until the
-    /// store is opened again. `Io`: nothing was done.
-    pub(super) fn begin_procedure(&self) -> Result<MutexGuard<'_, ()>> {
-        let guard = self.procedure.lock();
-        self.context.check_open()?;
-        self.context.check_not_read_only()?;
-        self.context.wal.check()?;
-        self.meta.check()?;
-        self.context.layout.begin_use(self.context.env.fs.as_ref())?;
-        self.keep_reserve();
-        Ok(guard)
-    }
+/// Waits until no other procedure is in progress.
+///
+/// # Errors
+/// `RegionServerStopped` if the store is closed, or an earlier commit failed. The outcome of that
+/// commit is unknown, and so is which files are needed: nothing may be changed until the store is
+/// opened again. `Io`: nothing was done.
+pub(super) fn begin_procedure(catalog: &Catalog) -> Result<MutexGuard<'_, ()>> {
+    let guard = catalog.procedure.lock();
+    catalog.context.check_open()?;
+    catalog.context.check_not_read_only()?;
+    catalog.context.wal.check()?;
+    catalog.meta.check()?;
+    catalog.context.layout.begin_use(catalog.context.env.fs.as_ref())?;
+    catalog.keep_reserve();
+    Ok(guard)
+}
 
-    /// Opens a region whose log counts from the id in `row` on.
-    pub(super) fn open_region(
-        &self,
-        row: &RegionRow,
-        descriptor: &Arc<TableDescriptor>,
-    ) -> Result<Arc<Region>> {
-        open_regions::open_region(&self.context, row, descriptor)
-    }
-
-    /// Opens all of these regions, or none.
-    pub(super) fn open_regions<'r>(
-        &self,
-        rows: impl IntoIterator<Item = &'r RegionRow>,
-        descriptor: &Arc<TableDescriptor>,
-    ) -> Result<Vec<Arc<Region>>> {
-        let mut regions = Vec::new();
-        for row in rows {
-            match self.open_region(row, descriptor) {
-                Ok(region) => regions.push(region),
-                Err(error) => {
-                    discard(&regions);
-                    return Err(error);
-                }
-            }
-        }
-        Ok(regions)
-    }
-
-    /// Flushes and closes all regions of a table, or none: after a failure, those that were closed
-    /// are opened again. Returns their rows with the ids from which their logs count.
-    pub(super) fn close_regions(
-        &self,
-        entry: &TableEntry,
-        table: &TableName,
-    ) -> Result<Vec<RegionRow>> {
-        let mut rows = entry.rows.clone();
-        for (index, region) in entry.regions().iter().enumerate() {
-            if let Err(error) = region.close() {
-                let still_open = entry.regions()[index..].to_vec();
-                self.reopen(table, entry, &rows, still_open);
+/// Opens all of these regions, or none.
+pub(super) fn open_regions<'r>(
+    context: &Arc<EngineContext>,
+    rows: impl IntoIterator<Item = &'r RegionRow>,
+    descriptor: &Arc<TableDescriptor>,
+) -> Result<Vec<Arc<Region>>> {
+    let mut regions = Vec::new();
+    for row in rows {
+        match open_region(context, row, descriptor) {
+            Ok(region) => regions.push(region),
+            Err(error) => {
+                discard(&regions);
                 return Err(error);
             }
-            let name = region.info().encoded_name();
-            if let Some(row) = rows.iter_mut().find(|row| row.info.encoded_name() == name) {
-                row.open_sequence_number = region.last_sequence_id() + 1;
-            }
         }
-        Ok(rows)
     }
+    Ok(regions)
+}
 
-    /// Puts the closed regions of a table back in service after a procedure failed. One that
-    /// cannot be opened stays out of service until the store is opened again.
-    pub(super) fn reopen(
-        &self,
-        table: &TableName,
-        entry: &TableEntry,
-        rows: &[RegionRow],
-        mut open: Vec<Arc<Region>>,
-    ) {
-        for row in entry.live_rows() {
-            let name = row.info.encoded_name();
-            if open.iter().any(|region| region.info().encoded_name() == name) {
-                continue;
-            }
-            let row = rows.iter().find(|row| row.info.encoded_name() == name).unwrap_or(row);
-            if let Ok(region) = self.open_region(row, &entry.descriptor) {
-                open.push(region);
-            }
+/// Puts the closed regions of a table back in service after a procedure failed. One that cannot be
+/// opened stays out of service until the store is opened again.
+pub(super) fn reopen(
+    catalog: &Catalog,
+    table: &TableName,
+    entry: &TableEntry,
+    rows: &[RegionRow],
+    mut open: Vec<Arc<Region>>,
+) {
+    for row in entry.live_rows() {
+        let name = row.info.encoded_name();
+        if open.iter().any(|region| region.info().encoded_name() == name) {
+            continue;
         }
-        let descriptor = Arc::clone(&entry.descriptor);
-        self.publish(table, Some(TableEntry::new(descriptor, entry.state, rows.to_vec(), open)));
+        let row = rows.iter().find(|row| row.info.encoded_name() == name).unwrap_or(row);
+        if let Ok(region) = open_region(&catalog.context, row, &entry.descriptor) {
+            open.push(region);
+        }
     }
+    catalog.publish(table, Some(entry.with_rows(rows.to_vec(), open)));
 }
 
 /// Takes regions out of service that hold nothing of value.
@@ -139,4 +108,53 @@ pub(super) fn discard(regions: &[Arc<Region>]) {
         // Only the removal of old logs can fail here; the next flush tries again.
         let _ = region.discard();
     }
+}
+
+/// Opens regions again that were closed for a procedure that failed.
+pub(super) fn bring_back(catalog: &Catalog, entry: &TableEntry, closed: &[Arc<Region>]) {
+    let is_closed = |region: &&Arc<Region>| closed.iter().any(|c| c.info() == region.info());
+    let open = entry.regions().iter().filter(|region| !is_closed(region)).cloned().collect();
+    let mut rows = entry.rows.clone();
+    for region in closed {
+        for row in rows.iter_mut().filter(|row| row.info == *region.info()) {
+            row.open_sequence_number = region.last_sequence_id() + 1;
+            // The procedure may have removed what hbase:meta says.
+            row.manifest = None;
+        }
+    }
+    reopen(catalog, entry.descriptor.name(), entry, &rows, open);
+}
+
+/// Claims the files of regions that hbase:meta now names.
+pub(super) fn claim(context: &EngineContext, rows: &[RegionRow]) {
+    for row in rows {
+        let path = context.layout.region_dir(&row.info).join(UNCLAIMED_FILE);
+        // It matters only for regions that hbase:meta does not name.
+        let _ = context.env.fs.remove_file(&path);
+    }
+}
+
+/// Removes a directory that is no longer used. What fails is left for the next open.
+pub(super) fn retire_dir(context: &EngineContext, dir: &Path, shape: Shape) {
+    if let Ok(retired) = context.layout.retire_dir(context.env.fs.as_ref(), dir, shape) {
+        context.note_retired(dir, &retired);
+    }
+}
+
+/// Removes the directories of removed regions. What fails is left for the next open.
+pub(super) fn remove_region_dirs<'r>(
+    context: &EngineContext,
+    regions: impl IntoIterator<Item = &'r RegionInfo>,
+) {
+    for info in regions {
+        retire_dir(context, &context.layout.region_dir(info), Shape::Region);
+    }
+}
+
+/// Only the next open shows the outcome of the procedure, so nothing is done with the store until
+/// then.
+pub(super) fn give_up(context: &EngineContext, error: Error) -> Error {
+    context.is_closed.store(true, Ordering::Release);
+    let message = format!("{}; open the store again", error.message());
+    Error::new(Exception::RegionServerStopped, message).with_source(error)
 }

@@ -19,12 +19,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use hblite_model::{
-    Delete, Mutation, Put, RegionInfo, Result, RowResult, SystemTables, TableName, TableState,
+    Delete, Mutation, Put, RegionInfo, Result, RowResult, SystemTables, TableDescriptor, TableName,
+    TableState,
 };
 
 use super::Catalog;
 use super::meta::{
-    INFO, OPEN_SEQUENCE_NUMBER, RegionRow, SERVER, SERVER_NAME, SERVER_START_CODE, STATE,
+    self, INFO, OPEN_SEQUENCE_NUMBER, RegionRow, SERVER, SERVER_NAME, SERVER_START_CODE, STATE,
     ServerName,
 };
 use super::table::TableEntry;
@@ -78,6 +79,20 @@ pub(super) fn put_open(
     };
     let put = Put::new(row.info.region_name()).with_timestamp(timestamp);
     (!ids.is_empty()).then(|| ids.fold(put, add).into())
+}
+
+/// Puts regions in service, with their replicas.
+pub(super) fn put_regions_open<'r>(
+    rows: impl IntoIterator<Item = &'r RegionRow>,
+    table: &TableDescriptor,
+    server: &ServerName,
+    timestamp: i64,
+) -> impl Iterator<Item = Mutation> {
+    let replicas = 1..table.region_replication();
+    rows.into_iter().flat_map(move |row| {
+        let put = meta::put_open_region(&row.info, server, row.open_sequence_number, timestamp);
+        [put].into_iter().chain(put_open(row, replicas.clone(), server, timestamp))
+    })
 }
 
 /// Takes the replicas `ids` of a region out of service.

@@ -44,12 +44,21 @@ pub(super) fn check_size(
     )))
 }
 
+/// What HBase says of encryption when it has no keys.
+const NO_KEYS: &str = "Key provider org.apache.hadoop.hbase.io.crypto.KeyStoreKeyProvider failed \
+                       test: java.lang.RuntimeException: KeyProvider scheme should specify \
+                       KeyStore type";
+
 /// Refuses settings that HBase's master refuses.
 ///
 /// # Errors
 /// `DoNotRetryIo` with HBase's message; `IllegalArgument` for an invalid value.
 pub(super) fn check(table: &TableDescriptor, options: &EngineOptions) -> Result<()> {
     table.check_attributes()?;
+    if table.families().any(|family| family.attributes().contains_key("ENCRYPTION")) {
+        // Whatever the switch says: a table must not look encrypted without being so.
+        return Err(refused(NO_KEYS));
+    }
     if let Some(problem) = classes::compaction_problem(table) {
         // HBase always checks it, whatever the switch says, after the classes.
         let first = table.flag(SWITCH, options.are_settings_checked).then(|| early_problem(table));

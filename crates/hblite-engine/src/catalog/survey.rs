@@ -18,7 +18,7 @@ use hblite_model::{
 };
 
 use super::meta::{self, MetaRow, meta_descriptor};
-use super::orphans;
+use crate::files::list;
 use crate::layout::Layout;
 use crate::memstore::{ChunkPool, MemStore};
 use crate::store::key_value_scanner::{KeyValueScanner as _, SourceScanner};
@@ -181,7 +181,7 @@ impl CatalogSurvey {
     ) -> Result<Vec<StoreFile>> {
         let dir = layout.family_dir(&RegionInfo::meta(), family);
         let mut files = Vec::new();
-        for entry in orphans::list(env.fs.as_ref(), &dir)? {
+        for entry in list(env.fs.as_ref(), &dir)? {
             let path = dir.join(&entry.name);
             let is_file = !entry.is_dir && is_store_file_name(&entry.name);
             if !is_file || split_reference(&path).is_some() {

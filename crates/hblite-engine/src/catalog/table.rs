@@ -51,6 +51,26 @@ impl TableEntry {
         Self::new(Arc::clone(&self.descriptor), state, self.rows.clone(), regions)
     }
 
+    /// The same with other regions.
+    pub(super) fn with_rows(&self, rows: Vec<RegionRow>, regions: Vec<Arc<Region>>) -> Self {
+        Self::new(Arc::clone(&self.descriptor), self.state, rows, regions)
+    }
+
+    /// Refuses a table that is not in this state: in service, or not.
+    ///
+    /// # Errors
+    /// `TableNotEnabled`, `TableNotDisabled`.
+    pub(super) fn check_state(&self, state: TableState) -> Result<()> {
+        if self.state == state {
+            return Ok(());
+        }
+        let exception = match state {
+            TableState::Disabled => Exception::TableNotDisabled,
+            _ => Exception::TableNotEnabled,
+        };
+        Err(Error::new(exception, self.descriptor.name().to_string()))
+    }
+
     /// The regions in service.
     pub(super) fn regions(&self) -> &[Arc<Region>] {
         self.router.regions()

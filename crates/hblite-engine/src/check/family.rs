@@ -8,7 +8,7 @@ use hblite_model::Error;
 
 use super::store_file::{Owner, verify};
 use super::{Finding, FindingKind, Inspection};
-use crate::catalog::orphans;
+use crate::files::list;
 use crate::store::hfile_link::HFileLink;
 use crate::store::replaced_files;
 use crate::store::standing::{Standing, standing};
@@ -25,7 +25,7 @@ const MISSING: &str = "the region's .manifest lists this file, and it is missing
 impl Inspection<'_> {
     /// Checks the files in a family's directory.
     pub(super) fn check_family(&mut self, dir: &Path, owner: Owner<'_>) {
-        let entries = orphans::list(self.fs(), dir);
+        let entries = list(self.fs(), dir);
         let Some(entries) = self.or_failure(FindingKind::Unreadable, dir, entries) else { return };
         let (mut whole, mut references) = (Vec::new(), Vec::new());
         let mut names = HashSet::new();

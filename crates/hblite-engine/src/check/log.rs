@@ -47,7 +47,7 @@ impl Inspection<'_> {
             let (file, offset) = (&end.file, Some(end.offset));
             self.report.notes.push(Finding::new(FindingKind::UnclosedLog, file, offset, what));
         }
-        self.report.log_segments = report.segments;
+        self.report.log_segments = report.log_files;
         self.report.log_entries = report.entries;
         self.report.bytes += report.bytes;
         self.report_progress(0);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! the root's three files       are there, whole, and of one store                     here
-//! the log                      every segment and record can be read                   `log`
+//! the log                      every log file and record can be read                   `log`
 //! hbase:meta                   its rows, from its files and the log, make sense       `catalog`
 //!   regions of a table         one after the other, without hole or overlap           `chain`
 //!   directories                those of the rows, with their files, and no others     `table`
@@ -49,7 +49,7 @@ use hblite_env::{Env, FileSystem, LargeFiles};
 use hblite_model::{Error, ErrorKind, Result};
 
 use crate::catalog::survey::CatalogSurvey;
-use crate::layout::{self, Layout, Marker, Place, RootFile, Tolerance};
+use crate::layout::{self, Layout, Marker, Place, RootFile, Tolerance, rewind};
 
 pub use self::clean::{Cleaned, clean};
 pub use self::report::{CheckProgress, CheckReport, Finding, FindingKind};
@@ -121,11 +121,11 @@ pub fn check(
 
 /// The store as the next open makes it, in memory, if a rewind of it was interrupted.
 fn rewound(env: &Env, layout: &Layout) -> Result<Option<Env>> {
-    if !layout.is_rewinding(env.fs.as_ref(), layout.store_id())? {
+    if !rewind::is_interrupted(env.fs.as_ref(), layout, layout.store_id())? {
         return Ok(None);
     }
     let image = layout::image_of(env, layout.root(), LargeFiles::Open, false)?;
-    layout.finish_rewind(image.as_ref())?;
+    rewind::finish(image.as_ref(), layout)?;
     Ok(Some(env.clone().with_fs(image)))
 }
 

@@ -79,7 +79,7 @@ finding_kinds! {
     ForeignCell = "foreign-cell", "put the file back from a backup, or move it away";
     /// A snapshot with a missing or invalid part.
     Snapshot = "snapshot", "delete the snapshot, or put its directory back from a backup";
-    /// A damaged record or segment of the log.
+    /// A damaged record or log file.
     Log = "log", "put the log back from a backup, or open with salvage and lose these bytes alone";
     /// The log breaks off, as a kill or a power cut leaves it.
     TornTail = "torn-tail", "nothing: the next open drops what follows, which was never durable";
@@ -180,11 +180,11 @@ pub struct CheckReport {
     pub files: usize,
     /// Cells in these files.
     pub cells: u64,
-    /// Segments of the log.
+    /// Log files.
     pub log_segments: usize,
     /// Entries of the log.
     pub log_entries: u64,
-    /// Bytes of these files and segments.
+    /// Bytes of all these files.
     pub bytes: u64,
     /// How long it took.
     pub duration: Duration,

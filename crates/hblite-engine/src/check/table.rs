@@ -9,7 +9,7 @@ use super::{FindingKind, Inspection, chain};
 use crate::catalog::load::has_families_of;
 use crate::catalog::meta::{self, RegionRow};
 use crate::catalog::{descriptor_file, orphans, region_info_file};
-use crate::layout::MANIFEST_FILE;
+use crate::layout::{MANIFEST_FILE, emptying};
 use crate::store::manifest::{self, Recorded};
 
 impl Inspection<'_> {
@@ -110,7 +110,7 @@ impl Inspection<'_> {
     }
 
     /// The settings of a table; `None`, with a finding, if they cannot be used.
-    pub(super) fn read_descriptor(&mut self, table: &TableName) -> Option<TableDescriptor> {
+    fn read_descriptor(&mut self, table: &TableName) -> Option<TableDescriptor> {
         let dir = self.layout.table_descriptor_dir(table);
         let is_built_in = is_built_in(table);
         let what = match descriptor_file::read(self.fs(), &dir, table) {
@@ -154,7 +154,7 @@ impl Inspection<'_> {
             let what = format!("the directory of region {info} is not there");
             let (fs, name) = (self.fs(), info.encoded_name());
             let in_trash = self.layout.is_in_trash(fs, name).and_then(|is_in_trash| {
-                Ok(is_in_trash || self.layout.being_emptied(fs)?.contains(name))
+                Ok(is_in_trash || emptying::in_progress(fs, &self.layout)?.contains(name))
             });
             let was_emptied = self.or_failure(FindingKind::Unreadable, &dir, in_trash);
             if was_emptied == Some(true) {

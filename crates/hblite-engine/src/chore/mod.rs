@@ -145,11 +145,11 @@ fn free_memory(context: &EngineContext, catalog: &Catalog) -> Result<()> {
     Ok(())
 }
 
-/// Releases old log segments. The catalog's own regions hold little, but would keep every segment
+/// Releases old log files. The catalog's own regions hold little, but would keep every log file
 /// that has an entry of theirs, so they are flushed whenever the log is rolled; other regions only
-/// when there are too many segments.
+/// when there are too many log files.
 pub(crate) fn release_log(context: &EngineContext, catalog: &Catalog) -> Result<()> {
-    if context.wal.segment_count() > 1 {
+    if context.wal.log_file_count() > 1 {
         for region in catalog.all_regions() {
             if region.info().table().is_system() {
                 flush_region(&region)?;

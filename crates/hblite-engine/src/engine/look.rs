@@ -9,7 +9,7 @@ use hblite_model::Result;
 use super::{Engine, adopt};
 use crate::catalog::survey::{CatalogSurvey, MetaEntry};
 use crate::catalog::{loss, rebuild, snapshot};
-use crate::layout::{self, Layout, Place};
+use crate::layout::{self, Layout, Place, rewind};
 use crate::options::EngineOptions;
 use crate::wal::hbase::HBaseLogs;
 use crate::wal::{self, ReplayOptions, ReplayReport, Salvaged};
@@ -47,7 +47,7 @@ impl Engine {
         // A program may change its directory while the store is open.
         let layout = layout.with_store_id(store_id).resolved(fs)?;
         layout.remove_kept(fs)?;
-        layout.finish_rewind(fs)?;
+        rewind::finish(fs, &layout)?;
         Ok((layout, place, Arc::from(lock)))
     }
 

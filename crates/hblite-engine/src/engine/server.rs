@@ -15,7 +15,7 @@ impl Engine {
         Ok(format!("{},{}", location.server.replace(':', ","), self.opened_at_ms))
     }
 
-    /// Begins a new log segment, unless the active one has no entries.
+    /// Begins a new log file, unless the active one has no entries.
     ///
     /// # Errors
     /// `DoNotRetryIo` if the store is read-only, `RegionServerStopped` if the log failed.

@@ -32,57 +32,55 @@ pub(super) fn is_name_of_history(name: &str) -> bool {
     name.strip_suffix(".tmp").unwrap_or(name) == HISTORY_FILE
 }
 
-impl Layout {
-    fn history_file(&self) -> PathBuf {
-        self.root.join(HISTORY_FILE)
-    }
+fn file(layout: &Layout) -> PathBuf {
+    layout.root.join(HISTORY_FILE)
+}
 
-    /// Whether this is the history, or one that is being written.
-    pub(super) fn is_history(&self, path: &Path) -> bool {
-        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-        path.parent() == Some(self.root()) && is_name_of_history(name)
-    }
+/// Whether this is the history, or one that is being written.
+pub(super) fn is_history(layout: &Layout, path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    path.parent() == Some(layout.root()) && is_name_of_history(name)
+}
 
-    /// The content of the history; `None` if there is none.
-    ///
-    /// # Errors
-    /// `CorruptHFile` for a file that is damaged or of another store; `Io`.
-    pub(crate) fn read_history(&self, fs: &dyn FileSystem) -> Result<Option<Vec<u8>>> {
-        let path = self.history_file();
-        let mut bytes = match fs.read(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            read => read.map_err(|error| Error::io("cannot read", &path, error))?,
-        };
-        let corrupt = |what: &str| Err(Error::corrupt(Exception::CorruptHFile, &path, 0, what));
-        let Some(end) = bytes.len().checked_sub(CHECKSUM).filter(|end| *end >= HEAD) else {
-            return corrupt("it is too short for a history of requests");
-        };
-        let (covered, checksum) = bytes.split_at(end);
-        if !covered.starts_with(&MAGIC) {
-            return corrupt("not a history of requests: wrong magic");
-        }
-        if crc32fast::hash(covered).to_be_bytes() != checksum {
-            return corrupt("the checksum of the history of requests is wrong");
-        }
-        if covered[MAGIC.len()..HEAD] != *self.store_id().as_bytes() {
-            return corrupt("it is the history of requests of another store");
-        }
-        bytes.truncate(end);
-        Ok(Some(bytes.split_off(HEAD)))
+/// The content of the history; `None` if there is none.
+///
+/// # Errors
+/// `CorruptHFile` for a file that is damaged or of another store; `Io`.
+pub(crate) fn read(fs: &dyn FileSystem, layout: &Layout) -> Result<Option<Vec<u8>>> {
+    let path = file(layout);
+    let mut bytes = match fs.read(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        read => read.map_err(|error| Error::io("cannot read", &path, error))?,
+    };
+    let corrupt = |what: &str| Err(Error::corrupt(Exception::CorruptHFile, &path, 0, what));
+    let Some(end) = bytes.len().checked_sub(CHECKSUM).filter(|end| *end >= HEAD) else {
+        return corrupt("it is too short for a history of requests");
+    };
+    let (covered, checksum) = bytes.split_at(end);
+    if !covered.starts_with(&MAGIC) {
+        return corrupt("not a history of requests: wrong magic");
     }
+    if crc32fast::hash(covered).to_be_bytes() != checksum {
+        return corrupt("the checksum of the history of requests is wrong");
+    }
+    if covered[MAGIC.len()..HEAD] != *layout.store_id().as_bytes() {
+        return corrupt("it is the history of requests of another store");
+    }
+    bytes.truncate(end);
+    Ok(Some(bytes.split_off(HEAD)))
+}
 
-    /// Replaces the history: a power cut leaves the old or the new one.
-    ///
-    /// # Errors
-    /// `Io`; the old one is still there.
-    pub(crate) fn write_history(&self, fs: &dyn FileSystem, content: &[u8]) -> Result<()> {
-        let path = self.history_file();
-        let mut bytes = [&MAGIC, &self.store_id().as_bytes()[..], content].concat();
-        bytes.extend_from_slice(&crc32fast::hash(&bytes).to_be_bytes());
-        fs.replace(&path, &bytes).map_err(|error| {
-            // Best effort: a disk that is full needs the space.
-            let _ = fs.remove_file(&path.with_extension("history.tmp"));
-            Error::io("cannot write", &path, error)
-        })
-    }
+/// Replaces the history: a power cut leaves the old or the new one.
+///
+/// # Errors
+/// `Io`; the old one is still there.
+pub(crate) fn write(fs: &dyn FileSystem, layout: &Layout, content: &[u8]) -> Result<()> {
+    let path = file(layout);
+    let mut bytes = [&MAGIC, &layout.store_id().as_bytes()[..], content].concat();
+    bytes.extend_from_slice(&crc32fast::hash(&bytes).to_be_bytes());
+    fs.replace(&path, &bytes).map_err(|error| {
+        // Best effort: a disk that is full needs the space.
+        let _ = fs.remove_file(&path.with_extension("history.tmp"));
+        Error::io("cannot write", &path, error)
+    })
 }

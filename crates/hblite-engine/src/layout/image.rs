@@ -12,6 +12,7 @@ use std::sync::Arc;
 use hblite_env::{Env, FileSystem, ImagePart, KeepingFileSystem, LargeFiles};
 use hblite_model::{Error, Result};
 
+use super::history;
 use super::{KEPT, Layout, MOVED, OWN_PREFIX, PARTIAL_REWIND, RootFile, TEMPORARY_DIR};
 
 /// The files of the store in `dir` as they are at this moment, in a file system in memory.
@@ -91,7 +92,7 @@ impl Layout {
             || path == self.checkpoints_dir()
             || path == self.lock_file()
             || self.is_reserve(path)
-            || self.is_history(path)
+            || history::is_history(self, path)
             || path.parent() == Some(&self.old_wal_dir())
     }
 }

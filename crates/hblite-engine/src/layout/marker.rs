@@ -28,13 +28,13 @@
 //! log was lost. A closed store is in its files and needs no log. With any bit set, the directory
 //! was not left by an interrupted creation.
 
-use std::io::ErrorKind;
 use std::path::Path;
 
 use hblite_env::FileSystem;
 use hblite_model::{Error, Exception, RegionInfo, Result};
 
 use super::{Layout, StoreId};
+use crate::files::list;
 
 const MAGIC: [u8; 8] = *b"hbliteST";
 const VERSION: u32 = 1;
@@ -189,10 +189,7 @@ impl Layout {
     pub(super) fn has_catalog_files(&self, fs: &dyn FileSystem) -> Result<bool> {
         for family in [&b"info"[..], b"table"] {
             let dir = self.family_dir(&RegionInfo::meta(), family);
-            let files = match fs.list_dir(&dir) {
-                Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-                entries => entries.map_err(|error| Error::io("cannot list", &dir, error))?,
-            };
+            let files = list(fs, &dir)?;
             if !files.iter().any(|file| !file.is_dir && !file.name.contains('.')) {
                 return Ok(false);
             }

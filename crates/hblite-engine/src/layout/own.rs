@@ -126,7 +126,7 @@ impl Shape {
         let name = name.strip_suffix(".tmp").unwrap_or(name);
         match self {
             Self::Rewound => name == LOG_HEAD_FILE,
-            Self::Log => is_log_segment(name),
+            Self::Log => is_log_file(name),
             Self::Archive | Self::Namespaces | Self::Namespace | Self::Snapshots => false,
             Self::Table | Self::Empty => false,
             Self::Snapshot => {
@@ -220,12 +220,12 @@ fn is_name_of_some_file(name: &str) -> bool {
     let shapes = [Shape::Snapshot, Shape::Region, Shape::Loads(0), Shape::Settings, Shape::Edits];
     shapes.iter().any(|shape| shape.has_file(name)) || {
         let name = name.strip_suffix(".tmp").unwrap_or(name);
-        FILES_OF_ROOT.contains(&name) || is_log_segment(name) || is_kept_name(name)
+        FILES_OF_ROOT.contains(&name) || is_log_file(name) || is_kept_name(name)
     }
 }
 
-/// Whether this can be the name of a segment of the log.
-pub(super) fn is_log_segment(name: &str) -> bool {
+/// Whether this can be the name of a log file.
+fn is_log_file(name: &str) -> bool {
     let number = name.strip_prefix(LOG_PREFIX).unwrap_or_default();
     !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -34,6 +34,7 @@ use hblite_model::{Error, Exception, RegionInfo, Result, TableName};
 
 use super::history::is_name_of_history;
 use super::marker::Marker;
+use super::rewind;
 use super::root::{RootFile, Usage};
 use super::{
     HISTORY_FILE, LOCK_FILE, LOG_HEAD_FILE, LOG_PREFIX, Layout, MARKER_FILE, NAMESPACE_REGION_ID,
@@ -43,6 +44,7 @@ use super::{
     ID_FILE, MANIFEST_FILE, MASTER_DATA_DIR, REGION_INFO_FILE, TABLE_DESCRIPTOR_DIR, TEMPORARY_DIR,
     VERSION_FILE,
 };
+use crate::files::{exists, list};
 
 /// The name that the head of the log has before its own.
 const LOG_HEAD_TEMPORARY: &str = "WALs.head.tmp";
@@ -141,7 +143,7 @@ pub(crate) fn recognize(
         look.check_log_dir()?;
     }
     let Place::Store(marker) = place else { return Ok(place) };
-    let is_rewinding = layout.is_rewinding(fs, marker.store_id)?;
+    let is_rewinding = rewind::is_interrupted(fs, layout, marker.store_id)?;
     if !is_rewinding && !salvage && has_lost_log(fs, layout, marker)? {
         return Err(lost_log(layout));
     }
@@ -172,7 +174,7 @@ pub(crate) fn has_lost_log(fs: &dyn FileSystem, layout: &Layout, marker: Marker)
     let head = layout.root().join(LOG_HEAD_FILE);
     Ok(marker.has_log
         && layout.read_version(fs)? == RootFile::Whole(Usage::InUse)
-        && !fs.exists(&head).map_err(|error| Error::io("cannot look for", &head, error))?)
+        && !exists(fs, &head)?)
 }
 
 /// What is wrong with a store without its log.
@@ -268,7 +270,7 @@ impl Look<'_> {
                 (name, false) if name.ends_with(UNNAMED_SUFFIX) => {
                     !is_foreign(self.layout.read_unnamed(self.fs, name))?
                 }
-                ("WALs", true) => self.list(&self.layout.wal_dir())?.is_empty(),
+                ("WALs", true) => list(self.fs, &self.layout.wal_dir())?.is_empty(),
                 ("data", true) => self.has_only_empty_system_tables()?,
                 _ => false,
             };
@@ -282,21 +284,21 @@ impl Look<'_> {
     /// Whether `data` holds hbase:meta and hbase:namespace at most, without a store file.
     fn has_only_empty_system_tables(&self) -> Result<bool> {
         let data = self.layout.data_dir();
-        for namespace in self.list(&data)? {
+        for namespace in list(self.fs, &data)? {
             if namespace.name != "hbase" || !namespace.is_dir {
                 return Ok(false);
             }
         }
         for table in [TableName::meta(), TableName::namespace_table()] {
             let table_dir = self.layout.table_dir(&table);
-            for entry in self.list(&table_dir)? {
+            for entry in list(self.fs, &table_dir)? {
                 let dir = table_dir.join(&entry.name);
                 if !entry.is_dir || !self.has_only_first_files(&dir, &entry.name)? {
                     return Ok(false);
                 }
             }
         }
-        let tables = self.list(&data.join("hbase"))?;
+        let tables = list(self.fs, &data.join("hbase"))?;
         Ok(tables
             .iter()
             .all(|table| table.is_dir && matches!(table.name.as_str(), "meta" | "namespace")))
@@ -306,9 +308,9 @@ impl Look<'_> {
     /// leaves its directory empty.
     fn check_log_dir(&self) -> Result<()> {
         let dir = self.layout.wal_dir();
-        for server in self.list(&dir)?.into_iter().filter(|entry| entry.is_dir) {
+        for server in list(self.fs, &dir)?.into_iter().filter(|entry| entry.is_dir) {
             let path = dir.join(&server.name);
-            if self.list(&path)?.is_empty() {
+            if list(self.fs, &path)?.is_empty() {
                 continue;
             }
             let message = format!(
@@ -324,10 +326,10 @@ impl Look<'_> {
 
     /// Whether a directory of a system table holds what its first open writes.
     fn has_only_first_files(&self, dir: &Path, name: &str) -> Result<bool> {
-        for file in self.list(dir)? {
+        for file in list(self.fs, dir)? {
             let is_first = match file.is_dir {
                 true => {
-                    let temporary = self.list(&dir.join(TEMPORARY_DIR))?;
+                    let temporary = list(self.fs, &dir.join(TEMPORARY_DIR))?;
                     file.name == TEMPORARY_DIR && temporary.iter().all(|f| f.name == MANIFEST_FILE)
                 }
                 false if name == TABLE_DESCRIPTOR_DIR => file.name.starts_with(".tableinfo."),
@@ -341,22 +343,14 @@ impl Look<'_> {
     }
 
     fn has_log(&self) -> Result<bool> {
-        let entries = self.list(&self.layout.wal_dir())?;
+        let entries = list(self.fs, &self.layout.wal_dir())?;
         Ok(entries.iter().any(|entry| !entry.is_dir && entry.name.starts_with(LOG_PREFIX)))
     }
 
     fn has_namespace_region(&self) -> Result<bool> {
         let region = RegionInfo::new(TableName::namespace_table(), b"", b"", NAMESPACE_REGION_ID);
         let dir = self.layout.region_dir(&region);
-        self.fs.exists(&dir).map_err(|error| Error::io("cannot look for", &dir, error))
-    }
-
-    /// The entries of a directory; none if it does not exist.
-    fn list(&self, dir: &Path) -> Result<Vec<DirEntry>> {
-        match self.fs.list_dir(dir) {
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound) => Ok(Vec::new()),
-            entries => entries.map_err(|error| Error::io("cannot list", dir, error)),
-        }
+        exists(self.fs, &dir)
     }
 
     /// Whether this is what Apache HBase has in its root directory.

@@ -11,7 +11,6 @@
 //!
 //! Threads: any.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -21,10 +20,7 @@ use hblite_model::{Error, RegionInfo, Result};
 use super::moving::{is_refused, move_all, remove_all};
 use super::own::{Shape, foreign_entry, is_hex_name, stranger};
 use super::{KEPT, Layout, MANIFEST_FILE, MOVED, OWN_PREFIX, StoreId, TEMPORARY_DIR};
-use crate::files::sync_dir;
-
-/// What the name of a mark in the trash begins with: the region is being emptied in place.
-const EMPTIED: &str = "emptied-";
+use crate::files::{exists, list, make_dir, sync_dir};
 
 /// What became of a directory that was in the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,27 +57,7 @@ impl Layout {
         if !fs.exists(dir).map_err(io)? {
             return Ok(None);
         }
-        self.place_aside(fs, dir, known_as).map(Some)
-    }
-
-    fn place_aside(&self, fs: &dyn FileSystem, dir: &Path, known_as: &Path) -> Result<PathBuf> {
-        let io = |error| Error::io("cannot set aside", dir, error);
-        let target = self.free_place_aside(fs, known_as).map_err(io)?;
-        let (from, to) = (dir.parent().unwrap_or(&self.root), target.parent());
-        let to = to.unwrap_or(&self.root);
-        fs.create_dir_all(to).map_err(io)?;
-        self.make_durable(fs, to)?;
-        move_all(fs, dir, &target).map_err(io)?;
-        self.forget(dir);
-        fs.sync_dir(to).and_then(|()| fs.sync_dir(from)).map_err(io)?;
-        Ok(target)
-    }
-
-    /// An unused path in [`Layout::moved_dir`].
-    fn free_place_aside(&self, fs: &dyn FileSystem, dir: &Path) -> io::Result<PathBuf> {
-        let moved = self.moved_dir();
-        let number = numbers_in(fs, &moved)?.last().unwrap_or(&0) + 1;
-        Ok(moved.join(number.to_string()).join(dir.strip_prefix(&self.root).unwrap_or(dir)))
+        place_aside(fs, self, dir, known_as).map(Some)
     }
 
     /// Removes a directory that is no longer needed. If hblite did not write everything in it, all
@@ -169,70 +145,6 @@ impl Layout {
         }
     }
 
-    /// Begins, durably, to empty the directory of a region in place, because it cannot be renamed.
-    /// If [`Layout::finish_emptying`] is interrupted, the next open repeats it.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub(crate) fn begin_emptying(&self, fs: &dyn FileSystem, region: &RegionInfo) -> Result<()> {
-        self.make_trash_durable(fs)?;
-        let mark = self.emptying_mark(region);
-        fs.create_dir_all(&mark)
-            .map_err(|error| Error::io("cannot create directory", &mark, error))?;
-        sync_dir(fs, &self.trash_dir())
-    }
-
-    /// Removes, durably, the mark of [`Layout::begin_emptying`].
-    ///
-    /// # Errors
-    /// `Io`: the mark may be there.
-    pub(crate) fn end_emptying(&self, fs: &dyn FileSystem, region: &RegionInfo) -> Result<()> {
-        match self.remove_in_place(fs, &self.emptying_mark(region))? {
-            Retired::Absent => Ok(()),
-            _ => sync_dir(fs, &self.trash_dir()),
-        }
-    }
-
-    fn emptying_mark(&self, region: &RegionInfo) -> PathBuf {
-        self.trash_dir().join(self.own_name(&format!("{EMPTIED}{}", region.encoded_name())))
-    }
-
-    /// The encoded names of the regions whose emptying has begun and not ended.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub(crate) fn being_emptied(&self, fs: &dyn FileSystem) -> Result<BTreeSet<String>> {
-        let (dir, prefix) = (self.trash_dir(), self.own_name(EMPTIED));
-        let entries = match fs.list_dir(&dir) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeSet::new()),
-            entries => entries.map_err(|error| Error::io("cannot list", &dir, error))?,
-        };
-        let regions = entries.iter().filter_map(|entry| entry.name.strip_prefix(&prefix));
-        Ok(regions.map(str::to_owned).collect())
-    }
-
-    /// Removes, durably, what is in the directory of a region, and then ends its emptying. Until
-    /// then, the region gets no files.
-    ///
-    /// # Errors
-    /// `Io`: [`Layout::being_emptied`] says whether it is to be repeated.
-    pub(crate) fn finish_emptying(
-        &self,
-        fs: &dyn FileSystem,
-        region: &RegionInfo,
-    ) -> Result<Retired> {
-        let dir = self.region_dir(region);
-        let retired = self.retire_in_place(fs, &dir, Shape::Region)?;
-        // hbase:meta names the region, so it must have a directory.
-        fs.create_dir_all(&dir)
-            .map_err(|error| Error::io("cannot create directory", &dir, error))?;
-        // A mount point was there before.
-        sync_dir(fs, &dir)?;
-        sync_dir(fs, &self.table_dir(region.table()))?;
-        self.end_emptying(fs, region)?;
-        Ok(retired)
-    }
-
     /// Makes the name of [`Layout::trash_dir`] durable: after a sync of it, what was moved there
     /// stays there after a power cut.
     ///
@@ -240,7 +152,7 @@ impl Layout {
     /// `Io`.
     pub(crate) fn make_trash_durable(&self, fs: &dyn FileSystem) -> Result<()> {
         let dir = self.trash_dir();
-        fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
+        make_dir(fs, &dir)?;
         self.make_durable(fs, &dir)
     }
 
@@ -353,7 +265,7 @@ impl Layout {
         region: &RegionInfo,
     ) -> Result<()> {
         let dir = self.region_dir(region).join(TEMPORARY_DIR);
-        if !fs.exists(&dir).map_err(|error| Error::io("cannot look for", &dir, error))? {
+        if !exists(fs, &dir)? {
             return Ok(());
         }
         let is_own = has_only_unfinished_files(fs, &dir, UNFINISHED_DEPTH_MAX);
@@ -369,7 +281,7 @@ impl Layout {
     /// `Io`.
     pub(crate) fn is_in_trash(&self, fs: &dyn FileSystem, name: &str) -> Result<bool> {
         let place = self.trash_dir().join(self.own_name(name));
-        fs.exists(&place).map_err(|error| Error::io("cannot look for", &place, error))
+        exists(fs, &place)
     }
 
     /// Removes what earlier removals, snapshots and bulk loads of this store left unfinished.
@@ -378,10 +290,7 @@ impl Layout {
     /// `Io`.
     pub(crate) fn remove_own_leftovers(&self, fs: &dyn FileSystem) -> Result<()> {
         for dir in [self.trash_dir(), self.snapshots_working_dir()] {
-            let entries = match fs.list_dir(&dir) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                entries => entries.map_err(|error| Error::io("cannot list", &dir, error))?,
-            };
+            let entries = list(fs, &dir)?;
             // What is kept for readers was removed before: see `Layout::remove_kept`.
             let is_own = |e: &&hblite_env::DirEntry| {
                 e.is_dir && self.is_own(&e.name) && e.name != self.own_name(KEPT)
@@ -412,6 +321,31 @@ impl Layout {
         debug_assert_ne!(self.store_id(), StoreId::NIL, "no name is this store's before its id");
         format!("{OWN_PREFIX}{}-", self.store_id())
     }
+}
+
+fn place_aside(
+    fs: &dyn FileSystem,
+    layout: &Layout,
+    dir: &Path,
+    known_as: &Path,
+) -> Result<PathBuf> {
+    let io = |error| Error::io("cannot set aside", dir, error);
+    let target = free_place_aside(fs, layout, known_as).map_err(io)?;
+    let (from, to) = (dir.parent().unwrap_or(&layout.root), target.parent());
+    let to = to.unwrap_or(&layout.root);
+    fs.create_dir_all(to).map_err(io)?;
+    layout.make_durable(fs, to)?;
+    move_all(fs, dir, &target).map_err(io)?;
+    layout.forget(dir);
+    fs.sync_dir(to).and_then(|()| fs.sync_dir(from)).map_err(io)?;
+    Ok(target)
+}
+
+/// An unused path in [`Layout::moved_dir`].
+fn free_place_aside(fs: &dyn FileSystem, layout: &Layout, dir: &Path) -> io::Result<PathBuf> {
+    let moved = layout.moved_dir();
+    let number = numbers_in(fs, &moved)?.last().unwrap_or(&0) + 1;
+    Ok(moved.join(number.to_string()).join(dir.strip_prefix(&layout.root).unwrap_or(dir)))
 }
 
 /// The numbers that name directories in `dir`, in order.

@@ -24,7 +24,7 @@ use hblite_model::{Error, Exception, Result};
 
 use super::{Layout, RESERVE_FILE};
 
-/// Space for a new segment of the log, some directories, and the files of a small hbase:meta.
+/// Space for a new log file, some directories, and the files of a small hbase:meta.
 const SIZE_STEP: u64 = 512 << 10;
 /// Space for what a change writes about a region: to the log, and to files of hbase:meta.
 const SIZE_PER_REGION: u64 = 2 << 10;

@@ -367,7 +367,7 @@ impl RootFiles {
             replaced.map_err(failed(&self.version))?;
         }
         if !state.is_durable {
-            // A log that was salvaged may have no head until its next segment.
+            // A log that was salvaged may have no head until its next log file.
             let has_log = fs.exists(&self.log_head).map_err(failed(&self.log_head))?;
             let marker = Marker { has_log: state.marker.has_log || has_log, ..state.marker };
             let written = match marker == state.marker {

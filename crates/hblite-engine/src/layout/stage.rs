@@ -17,9 +17,9 @@ use hblite_env::{DirEntry, FileSystem, copy_between};
 use hblite_model::{Error, Result};
 
 use super::own::{Shape, foreign_at};
-use super::rewind::{Kept, absent, entries, exists, make_dir};
+use super::rewind::{self, Kept, absent, entries};
 use super::{Layout, REWOUND_PARTS};
-use crate::files::{link_or_copy_durable, sync_dir};
+use crate::files::{exists, link_or_copy_durable, make_dir, sync_dir};
 use crate::parallel;
 
 /// The files of a store to which another one is to be rewound.
@@ -30,93 +30,65 @@ pub(crate) struct NewContents<'a> {
     pub(crate) name_on_disk: &'a (dyn Fn(&Path) -> Option<PathBuf> + Sync),
 }
 
-impl Layout {
-    /// Whether a rewind replaces what has this path.
-    pub(crate) fn is_rewound(&self, path: &Path) -> bool {
-        let below = path.strip_prefix(&self.root);
-        below.is_ok_and(|below| REWOUND_PARTS.iter().any(|part| below.starts_with(part)))
-    }
+/// Step 1. The store may be in use. Begins with what is left of the staging before.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn stage(fs: &dyn FileSystem, layout: &Layout, new: &NewContents<'_>) -> Result<()> {
+    let partial = layout.partial_rewind_dir();
+    rewind::unstage(fs, layout)?;
+    rewind::make_room(fs, layout)?;
+    make_dir(fs, &partial)?;
+    stage_in(fs, layout, new, &partial, &BTreeSet::new()).map(drop)
+}
 
-    /// Step 1. The store may be in use. Begins with what is left of the staging before.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub(crate) fn stage_rewind(&self, fs: &dyn FileSystem, new: &NewContents<'_>) -> Result<()> {
-        let partial = self.partial_rewind_dir();
-        self.unstage_rewind(fs)?;
-        self.make_room_for_replaced(fs)?;
-        make_dir(fs, &partial)?;
-        self.stage_in(fs, new, &partial, &BTreeSet::new()).map(drop)
-    }
+/// The same, after step 4, from what the rewind before replaced: it came from the same checkpoint
+/// and may differ from `new` only below the paths in `changed`. Takes the place of step 5, and
+/// returns what it set aside.
+///
+/// # Errors
+/// `Io`; [`rewind::remove_replaced`] removes what is left.
+pub(crate) fn stage_replaced(
+    fs: &dyn FileSystem,
+    layout: &Layout,
+    new: &NewContents<'_>,
+    changed: &BTreeSet<PathBuf>,
+) -> Result<Vec<Kept>> {
+    let (rewound, partial) = (layout.rewound_dir(), layout.partial_rewind_dir());
+    rewind::unstage(fs, layout)?;
+    let kept = stage_in(fs, layout, new, &rewound, changed)?;
+    fs.rename(&rewound, &partial).map_err(|error| Error::io("cannot rename", &rewound, error))?;
+    // With that it has left the trash durably, too.
+    rewind::make_room(fs, layout)?;
+    Ok(kept)
+}
 
-    /// The same, after step 4, from what the rewind before replaced: it came from the same
-    /// checkpoint and may differ from `new` only below the paths in `changed`. Takes the place of
-    /// step 5, and returns what it set aside.
-    ///
-    /// # Errors
-    /// `Io`; [`Layout::remove_replaced`] removes what is left.
-    pub(crate) fn stage_replaced(
-        &self,
-        fs: &dyn FileSystem,
-        new: &NewContents<'_>,
-        changed: &BTreeSet<PathBuf>,
-    ) -> Result<Vec<Kept>> {
-        let (rewound, partial) = (self.rewound_dir(), self.partial_rewind_dir());
-        self.unstage_rewind(fs)?;
-        let kept = self.stage_in(fs, new, &rewound, changed)?;
-        fs.rename(&rewound, &partial)
-            .map_err(|error| Error::io("cannot rename", &rewound, error))?;
-        // With that it has left the trash durably, too.
-        self.make_room_for_replaced(fs)?;
-        Ok(kept)
-    }
-
-    /// Gives the directory `staged_root` the new contents. Returns what it set aside.
-    fn stage_in(
-        &self,
-        fs: &dyn FileSystem,
-        new: &NewContents<'_>,
-        staged_root: &Path,
-        changed: &BTreeSet<PathBuf>,
-    ) -> Result<Vec<Kept>> {
-        let mut staging = Staging::new(self, fs, new, changed);
-        staging.dirs.push(staged_root.to_path_buf());
-        for part in REWOUND_PARTS {
-            let (place, staged) = (self.root.join(part), staged_root.join(part));
-            for (dir, root) in [(place.parent(), &*self.root), (staged.parent(), staged_root)] {
-                if let Some(dir) = dir.filter(|dir| *dir != root) {
-                    make_dir(fs, dir)?;
-                }
-            }
-            let parent = staged.parent().filter(|dir| *dir != staged_root);
-            staging.dirs.extend(parent.map(Path::to_path_buf));
-            self.make_durable(fs, place.parent().unwrap_or(&self.root))?;
-            match part.split('/').try_fold(Shape::Rewound, |shape, name| shape.of_dir(name)) {
-                Some(shape) => staging.dir(&place, &staged, Some(shape))?,
-                None => staging.log_head(&place, &staged)?,
+/// Gives the directory `staged_root` the new contents. Returns what it set aside.
+fn stage_in(
+    fs: &dyn FileSystem,
+    layout: &Layout,
+    new: &NewContents<'_>,
+    staged_root: &Path,
+    changed: &BTreeSet<PathBuf>,
+) -> Result<Vec<Kept>> {
+    let mut staging = Staging::new(layout, fs, new, changed);
+    staging.dirs.push(staged_root.to_path_buf());
+    for part in REWOUND_PARTS {
+        let (place, staged) = (layout.root.join(part), staged_root.join(part));
+        for (dir, root) in [(place.parent(), &*layout.root), (staged.parent(), staged_root)] {
+            if let Some(dir) = dir.filter(|dir| *dir != root) {
+                make_dir(fs, dir)?;
             }
         }
-        staging.finish()
-    }
-
-    /// Prepares an empty directory, durably, for what the rewind replaces.
-    pub(super) fn make_room_for_replaced(&self, fs: &dyn FileSystem) -> Result<()> {
-        let rewound = self.rewound_dir();
-        for part in REWOUND_PARTS {
-            make_dir(fs, rewound.join(part).parent().unwrap_or(&rewound))?;
+        let parent = staged.parent().filter(|dir| *dir != staged_root);
+        staging.dirs.extend(parent.map(Path::to_path_buf));
+        layout.make_durable(fs, place.parent().unwrap_or(&layout.root))?;
+        match part.split('/').try_fold(Shape::Rewound, |shape, name| shape.of_dir(name)) {
+            Some(shape) => staging.dir(&place, &staged, Some(shape))?,
+            None => staging.log_head(&place, &staged)?,
         }
-        self.make_trash_durable(fs)?;
-        sync_dir(fs, &self.trash_dir())?;
-        sync_dir(fs, &rewound)
     }
-
-    /// Removes what [`Layout::stage_rewind`] left.
-    ///
-    /// # Errors
-    /// `Io`.
-    pub(crate) fn unstage_rewind(&self, fs: &dyn FileSystem) -> Result<()> {
-        self.remove_in_place(fs, &self.partial_rewind_dir()).map(drop)
-    }
+    staging.finish()
 }
 
 /// The comparison of a directory with the new contents, and what is left to do after it.
@@ -213,7 +185,7 @@ impl<'a> Staging<'a> {
             None => Ok(vec![path.clone()]),
         };
         let foreign = foreign.map_err(|error| Error::io("cannot list", &path, error))?;
-        self.kept.extend(self.layout.set_aside_of_replaced(self.fs, &foreign)?);
+        self.kept.extend(rewind::set_aside_of_replaced(self.fs, self.layout, &foreign)?);
         if foreign.contains(&path) { Ok(()) } else { self.remove(&path, entry.is_dir) }
     }
 

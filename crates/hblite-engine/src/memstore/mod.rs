@@ -1,18 +1,17 @@
 //! The memstore: cells of one store that are in the log and not yet in a file.
 //!
-//! Writers add to the active segment. A flush takes a *snapshot*: the active segment is frozen and
-//! an empty one takes its place. The flush writes the frozen cells to a file and then clears the
-//! snapshot. Readers see both segments throughout.
+//! Writers add to the active segment. A flush freezes it, and an empty one takes its place. The
+//! flush writes the frozen segment to a file and then clears it. Readers see both throughout.
 //!
 //! Cells in memory have the same layout as in files and in the log (see `cells::arena`).
 //!
 //! Invariants:
-//! 1. There is at most one snapshot. A failed flush leaves it in place; the next flush takes the
-//!    same one.
+//! 1. There is at most one frozen segment. A failed flush leaves it in place; the next flush takes
+//!    the same one.
 //! 2. A cell never moves or leaves a segment, so earlier reads stay valid.
 //!
 //! Threads: any number of writers and readers at once. The set of segments is replaced as a whole.
-//! A snapshot is taken when no add is in flight: under the region's updates lock.
+//! A segment is frozen when no add is in flight: under the region's updates lock.
 
 mod cells;
 mod row_bloom;
@@ -49,21 +48,21 @@ pub struct MemStore {
 /// The segments of a memstore at one moment.
 pub struct Segments {
     active: Arc<MutableSegment>,
-    snapshot: Option<MemStoreSnapshot>,
-    last_snapshot_id: u64,
+    frozen: Option<FrozenMemStore>,
+    last_frozen_id: u64,
     /// The expected common prefix of the rows in the next active segment.
     shared_row_prefix: Vec<u8>,
 }
 
 /// The frozen cells that a flush writes.
 #[derive(Clone)]
-pub struct MemStoreSnapshot {
+pub struct FrozenMemStore {
     id: u64,
     segment: Arc<FrozenSegment>,
 }
 
-impl MemStoreSnapshot {
-    /// The argument for [`MemStore::clear_snapshot`], once the cells are in a file.
+impl FrozenMemStore {
+    /// The argument for [`MemStore::clear_frozen`], once the cells are in a file.
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -79,7 +78,7 @@ impl MemStore {
     ///
     /// `shared_row_prefix` is the expected common prefix of the rows, empty if unknown: that of the
     /// region's start and end keys, or of the first and last keys of its files. It only affects
-    /// speed, and each snapshot improves it. The memory comes from `chunks` and returns there.
+    /// speed, and each flush improves it. The memory comes from `chunks` and returns there.
     pub fn new(
         comparator: CellComparator,
         shared_row_prefix: &[u8],
@@ -91,8 +90,8 @@ impl MemStore {
             chunks,
             segments: Published::new(Arc::new(Segments {
                 active: Arc::new(active),
-                snapshot: None,
-                last_snapshot_id: 0,
+                frozen: None,
+                last_frozen_id: 0,
                 shared_row_prefix: shared_row_prefix.to_vec(),
             })),
             replacing: Mutex::default(),
@@ -108,7 +107,7 @@ impl MemStore {
     ///
     /// Readers whose read point covers a sequence id see the cell once this has returned. Of cells
     /// with the same key and sequence id, readers find the last added first. The caller makes sure
-    /// that no snapshot is taken meanwhile: a cell added after that would be in no file.
+    /// that nothing is frozen meanwhile: a cell added after that would be in no file.
     pub fn add<'a>(
         &self,
         cells: impl IntoIterator<Item = CellRef<'a>, IntoIter: Clone>,
@@ -122,14 +121,14 @@ impl MemStore {
         self.segments.read().active.prefetch(row);
     }
 
-    /// The cost of all cells, active and snapshot.
+    /// The cost of all cells, active and frozen.
     pub fn size(&self) -> MemStoreSize {
         let segments = self.segments.read();
-        let snapshot = segments.snapshot.as_ref().map(|snapshot| snapshot.segment.size());
-        segments.active.size() + snapshot.unwrap_or_default()
+        let frozen = segments.frozen.as_ref().map(|frozen| frozen.segment.size());
+        segments.active.size() + frozen.unwrap_or_default()
     }
 
-    /// The cost of the cells that are in no snapshot.
+    /// The cost of the cells that are not frozen.
     pub fn active_size(&self) -> MemStoreSize {
         self.segments.read().active.size()
     }
@@ -137,43 +136,43 @@ impl MemStore {
     /// Whether there are no cells.
     pub fn is_empty(&self) -> bool {
         let segments = self.segments.read();
-        segments.active.is_empty() && segments.snapshot.is_none()
+        segments.active.is_empty() && segments.frozen.is_none()
     }
 
     /// Freezes the active segment and starts an empty one. `None` if there is nothing to flush.
     ///
-    /// If the last snapshot was not cleared, this returns it and does nothing else. The caller
-    /// makes sure that no write is in flight (with the region's updates lock).
-    pub fn snapshot(&self) -> Option<MemStoreSnapshot> {
+    /// If the last one was not cleared, this returns it and does nothing else. The caller makes
+    /// sure that no write is in flight (with the region's updates lock).
+    pub fn freeze(&self) -> Option<FrozenMemStore> {
         let _replacing = self.replacing.lock();
         let segments = self.segments.read();
-        if segments.snapshot.is_some() || segments.active.is_empty() {
-            return segments.snapshot.clone();
+        if segments.frozen.is_some() || segments.active.is_empty() {
+            return segments.frozen.clone();
         }
         let frozen = segments.active.freeze();
         let shared_row_prefix = segments.next_shared_row_prefix(&frozen);
         let chunks = Arc::clone(&self.chunks);
         let active = MutableSegment::new(self.comparator, &shared_row_prefix, chunks);
-        let id = segments.last_snapshot_id + 1;
-        let snapshot = MemStoreSnapshot { id, segment: Arc::new(frozen) };
+        let id = segments.last_frozen_id + 1;
+        let frozen = FrozenMemStore { id, segment: Arc::new(frozen) };
         self.segments.set(Arc::new(Segments {
             active: Arc::new(active),
-            snapshot: Some(snapshot.clone()),
-            last_snapshot_id: id,
+            frozen: Some(frozen.clone()),
+            last_frozen_id: id,
             shared_row_prefix,
         }));
-        Some(snapshot)
+        Some(frozen)
     }
 
-    /// Drops the snapshot, whose cells are now in a file, and returns its cost.
+    /// Drops the frozen segment, whose cells are now in a file, and returns its cost.
     ///
     /// # Errors
-    /// If `id` is not that of the snapshot: nothing was dropped.
-    pub fn clear_snapshot(&self, id: u64) -> Result<MemStoreSize> {
+    /// If `id` is not that of the frozen segment: nothing was dropped.
+    pub fn clear_frozen(&self, id: u64) -> Result<MemStoreSize> {
         let _replacing = self.replacing.lock();
         let segments = self.segments.read();
-        let Some(cleared) = segments.snapshot.as_ref().filter(|snapshot| snapshot.id == id) else {
-            let found = segments.snapshot.as_ref().map_or(0, |snapshot| snapshot.id);
+        let Some(cleared) = segments.frozen.as_ref().filter(|frozen| frozen.id == id) else {
+            let found = segments.frozen.as_ref().map_or(0, |frozen| frozen.id);
             let message = format!("Current snapshot id is {found},passed {id}");
             return Err(
                 Error::new(Exception::Io, message).with_kind(hblite_model::ErrorKind::WrongState)
@@ -181,8 +180,8 @@ impl MemStore {
         };
         self.segments.set(Arc::new(Segments {
             active: Arc::clone(&segments.active),
-            snapshot: None,
-            last_snapshot_id: segments.last_snapshot_id,
+            frozen: None,
+            last_frozen_id: segments.last_frozen_id,
             shared_row_prefix: segments.shared_row_prefix.clone(),
         }));
         Ok(cleared.segment.size())
@@ -205,7 +204,7 @@ impl Segments {
         self.select_scanners(
             read_point,
             |active| active.may_contain_row(row),
-            |snapshot| snapshot.may_contain_row(row),
+            |frozen| frozen.may_contain_row(row),
         )
     }
 
@@ -213,16 +212,16 @@ impl Segments {
         &self,
         read_point: u64,
         wants_active: impl FnOnce(&MutableSegment) -> bool,
-        wants_snapshot: impl FnOnce(&FrozenSegment) -> bool,
+        wants_frozen: impl FnOnce(&FrozenSegment) -> bool,
     ) -> Vec<SegmentScanner> {
         let mut scanners = Vec::new();
         if !self.active.is_empty() && wants_active(&self.active) {
             scanners.push(self.active.scanner(read_point));
         }
-        if let Some(snapshot) = &self.snapshot
-            && wants_snapshot(&snapshot.segment)
+        if let Some(frozen) = &self.frozen
+            && wants_frozen(&frozen.segment)
         {
-            scanners.push(snapshot.segment.scanner(read_point));
+            scanners.push(frozen.segment.scanner(read_point));
         }
         scanners
     }

@@ -1,6 +1,6 @@
 //! A segment: the cells of a memstore between two flushes.
 //!
-//! A mutable segment accepts cells. A snapshot freezes it: from then on it is only read, first from
+//! A mutable segment accepts cells. A flush freezes it: from then on it is only read, first from
 //! the same skip list, and from a sorted array once the flush has built one.
 //!
 //! Threads: any number of threads add and read at once. Freezing requires that no add is in flight.
@@ -14,7 +14,7 @@ use hblite_model::cell::{CellComparator, CellRef, CellType};
 use super::MemStoreSize;
 use super::cells::{CellArray, CellCursor, CellList, ChunkPool, begin_inserts};
 use super::row_bloom::RowBloom;
-use super::segment_scanner::SegmentScanner;
+use super::segment_scanner::{SegmentMarkers, SegmentScanner};
 use crate::invariants::ARE_CHECKED;
 
 /// Bytes of the length field before the tags of a serialized cell.
@@ -57,7 +57,7 @@ impl MutableSegment {
         statistics.data_size.fetch_add(added.data_size, Ordering::Relaxed);
         if ARE_CHECKED {
             let is_frozen = statistics.is_frozen.load(Ordering::Relaxed);
-            assert!(!is_frozen, "no snapshot is taken while cells are added");
+            assert!(!is_frozen, "nothing is frozen while cells are added");
         }
         added
     }
@@ -213,6 +213,7 @@ struct Statistics {
     timestamp_min: AtomicI64,
     timestamp_max: AtomicI64,
     has_tags: AtomicBool,
+    has_markers: AtomicBool,
     has_family_markers: AtomicBool,
     is_frozen: AtomicBool,
 }
@@ -224,6 +225,7 @@ impl Default for Statistics {
             timestamp_min: AtomicI64::new(i64::MAX),
             timestamp_max: AtomicI64::new(i64::MIN),
             has_tags: AtomicBool::new(false),
+            has_markers: AtomicBool::new(false),
             has_family_markers: AtomicBool::new(false),
             is_frozen: AtomicBool::new(false),
         }
@@ -248,15 +250,21 @@ impl Statistics {
         if !cell.tags().is_empty() && !self.has_tags.load(Ordering::Relaxed) {
             self.has_tags.store(true, Ordering::Relaxed);
         }
-        let family_marker = [CellType::DeleteFamily, CellType::DeleteFamilyVersion];
-        if family_marker.iter().any(|marker| marker.code() == cell.type_code()) {
-            self.has_family_markers.store(true, Ordering::Relaxed);
+        if cell.type_code() != CellType::Put.code() {
+            self.has_markers.store(true, Ordering::Relaxed);
+            let family_marker = [CellType::DeleteFamily, CellType::DeleteFamilyVersion];
+            if family_marker.iter().any(|marker| marker.code() == cell.type_code()) {
+                self.has_family_markers.store(true, Ordering::Relaxed);
+            }
         }
     }
 
     fn scanner(&self, cursor: CellCursor, read_point: u64) -> SegmentScanner {
-        let has_family_markers = self.has_family_markers.load(Ordering::Relaxed);
-        SegmentScanner::new(cursor, read_point, self.timestamps(), has_family_markers)
+        let markers = SegmentMarkers {
+            any: self.has_markers.load(Ordering::Relaxed),
+            of_families: self.has_family_markers.load(Ordering::Relaxed),
+        };
+        SegmentScanner::new(cursor, read_point, self.timestamps(), markers)
     }
 
     fn timestamps(&self) -> Option<(i64, i64)> {

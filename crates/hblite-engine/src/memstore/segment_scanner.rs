@@ -18,7 +18,16 @@ pub struct SegmentScanner {
     cursor: CellCursor,
     read_point: u64,
     timestamps: Option<(i64, i64)>,
-    has_family_markers: bool,
+    markers: SegmentMarkers,
+}
+
+/// Which markers a segment had when the scanner was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SegmentMarkers {
+    /// Whether it had one of any kind.
+    pub any: bool,
+    /// Whether it had one of a whole family.
+    pub of_families: bool,
 }
 
 impl SegmentScanner {
@@ -26,9 +35,9 @@ impl SegmentScanner {
         cursor: CellCursor,
         read_point: u64,
         timestamps: Option<(i64, i64)>,
-        has_family_markers: bool,
+        markers: SegmentMarkers,
     ) -> Self {
-        Self { cursor, read_point, timestamps, has_family_markers }
+        Self { cursor, read_point, timestamps, markers }
     }
 
     /// Least and greatest timestamp of the segment when the scanner was opened, `None` if it was
@@ -38,9 +47,9 @@ impl SegmentScanner {
         self.timestamps
     }
 
-    /// Whether the segment had a marker of a whole family when the scanner was opened.
-    pub fn has_family_markers(&self) -> bool {
-        self.has_family_markers
+    /// Which markers the segment had when the scanner was opened.
+    pub fn markers(&self) -> SegmentMarkers {
+        self.markers
     }
 
     /// The cell at the scanner.

@@ -100,25 +100,25 @@ fn rows_of_meta_have_their_own_order() {
     assert_eq!(rows(&forward(&mut scanner)), ascending);
     assert!(scanner.seek(&key::first_on_row(b"t,a,2")).unwrap());
     assert_eq!(scanner.current().unwrap().row(), b"t,a,2");
-    let snapshot = memstore.snapshot().unwrap();
-    snapshot.segment().flatten();
-    let mut scanner = snapshot.segment().scanner(1);
+    let frozen = memstore.freeze().unwrap();
+    frozen.segment().flatten();
+    let mut scanner = frozen.segment().scanner(1);
     assert_eq!(rows(&forward(&mut scanner)), ascending);
     assert!(scanner.seek_before(&key::first_on_row(b"t,a,2")).unwrap());
     assert_eq!(scanner.current().unwrap().row(), b"t,a,1");
 }
 
 #[test]
-fn a_snapshot_is_read_until_it_is_cleared() {
+fn a_frozen_segment_is_read_until_it_is_cleared() {
     let memstore = MemStore::new(CellComparator::Default, b"", Arc::default());
-    assert!(memstore.snapshot().is_none() && memstore.is_empty());
+    assert!(memstore.freeze().is_none() && memstore.is_empty());
     add(&memstore, &[put("user1", "q", 5, 1, "old"), put("user2", "q", 5, 1, "old")]);
     let mut reading = only_scanner(&memstore, u64::MAX);
     assert!(reading.seek_first().unwrap());
 
-    let snapshot = memstore.snapshot().unwrap();
+    let frozen = memstore.freeze().unwrap();
     add(&memstore, &[put("user1", "q", 6, 2, "new")]);
-    assert_eq!(memstore.snapshot().unwrap().id(), snapshot.id(), "the first was not cleared");
+    assert_eq!(memstore.freeze().unwrap().id(), frozen.id(), "the first was not cleared");
     assert_eq!(memstore.active_size().cell_count, 1);
     assert_eq!(memstore.size().cell_count, 3);
     let values = |scanners: Vec<SegmentScanner>| -> Vec<Vec<String>> {
@@ -127,14 +127,14 @@ fn a_snapshot_is_read_until_it_is_cleared() {
     let both =
         vec![vec!["user1:new 2".to_string()], vec!["user1:old 1".into(), "user2:old 1".into()]];
     assert_eq!(values(memstore.scanners(u64::MAX)), both);
-    snapshot.segment().flatten();
+    frozen.segment().flatten();
     assert_eq!(values(memstore.scanners(u64::MAX)), both);
     assert_eq!(values(memstore.segments().scanners_of_row(u64::MAX, b"user2")), both[1..]);
     assert!(memstore.segments().scanners_of_row(u64::MAX, b"user3").is_empty());
 
-    assert!(memstore.clear_snapshot(snapshot.id() + 1).is_err());
-    assert_eq!(memstore.clear_snapshot(snapshot.id()).unwrap().cell_count, 2);
-    assert!(memstore.clear_snapshot(snapshot.id()).is_err());
+    assert!(memstore.clear_frozen(frozen.id() + 1).is_err());
+    assert_eq!(memstore.clear_frozen(frozen.id()).unwrap().cell_count, 2);
+    assert!(memstore.clear_frozen(frozen.id()).is_err());
     assert_eq!(values(memstore.scanners(u64::MAX)), both[..1]);
     // An open scanner continues in a dropped segment.
     assert!(reading.next().unwrap());
@@ -150,9 +150,9 @@ fn a_segment_knows_times_and_tags() {
     let tagged = CellRef::new(marker.as_ref().key(), b"", b"\0\x02\x08x", 1);
     let added = memstore.add([tagged]);
     assert_eq!(added.data_size, marker.as_ref().serialized_size() + 2 + 4);
-    let snapshot = memstore.snapshot().unwrap();
-    assert_eq!(snapshot.segment().timestamps(), Some((0, 70)));
-    assert!(snapshot.segment().has_tags());
+    let frozen = memstore.freeze().unwrap();
+    assert_eq!(frozen.segment().timestamps(), Some((0, 70)));
+    assert!(frozen.segment().has_tags());
 }
 
 #[test]
@@ -166,10 +166,10 @@ fn what_adds_report_is_what_the_size_grows_by() {
         expected += add(&memstore, &[put(&format!("row{}", i * 7919 % 5_000), "q", 1, i, &value)]);
     }
     assert_eq!(memstore.size(), expected);
-    let snapshot = memstore.snapshot().unwrap();
-    let before = snapshot.segment().size();
-    snapshot.segment().flatten();
-    let after = snapshot.segment().size();
+    let frozen = memstore.freeze().unwrap();
+    let before = frozen.segment().size();
+    frozen.segment().flatten();
+    let after = frozen.segment().size();
     assert_eq!((after.cell_count, after.data_size), (5_000, expected.data_size));
     assert!(after.heap_size < before.heap_size);
 }
@@ -285,17 +285,17 @@ proptest! {
         prop_assert_eq!(&backward(&mut scanner), &reversed);
         check_steps(&mut only_scanner(&memstore, read_point), &map, &steps);
 
-        let snapshot = memstore.snapshot().unwrap();
-        snapshot.segment().flatten();
-        let mut scanner = snapshot.segment().scanner(read_point);
+        let frozen = memstore.freeze().unwrap();
+        frozen.segment().flatten();
+        let mut scanner = frozen.segment().scanner(read_point);
         prop_assert_eq!(&forward(&mut scanner), &sorted);
         prop_assert_eq!(&backward(&mut scanner), &reversed);
-        check_steps(&mut snapshot.segment().scanner(read_point), &map, &steps);
+        check_steps(&mut frozen.segment().scanner(read_point), &map, &steps);
     }
 }
 
-/// Writers add whole rounds; after each round the read point moves. Snapshots come and go. A reader
-/// must find each cell of each round up to its read point, in order, and none beyond.
+/// Writers add whole rounds; after each round the read point moves. Frozen segments come and go. A
+/// reader must find each cell of each round up to its read point, in order, and none beyond.
 #[test]
 fn readers_see_all_that_was_complete_while_writers_and_flushes_work() {
     const WRITERS: u64 = 2;
@@ -357,16 +357,16 @@ fn readers_see_all_that_was_complete_while_writers_and_flushes_work() {
     let flush = || {
         while !is_done.load(Ordering::Acquire) {
             let stopped = updates.write();
-            let taken = memstore.snapshot();
+            let taken = memstore.freeze();
             drop(stopped);
-            let Some(snapshot) = taken else {
+            let Some(frozen) = taken else {
                 continue;
             };
-            snapshot.segment().flatten();
-            let cells = forward(&mut snapshot.segment().scanner(u64::MAX));
+            frozen.segment().flatten();
+            let cells = forward(&mut frozen.segment().scanner(u64::MAX));
             let mut files = flushed.write();
             files.extend(cells);
-            memstore.clear_snapshot(snapshot.id()).unwrap();
+            memstore.clear_frozen(frozen.id()).unwrap();
             drop(files);
             thread::yield_now();
         }

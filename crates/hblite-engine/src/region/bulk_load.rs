@@ -22,57 +22,22 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-use hblite_env::{FileSystem, copy_between};
 use hblite_hfile::HFileWriterOptions;
-use hblite_model::{Error, Exception, FileTransfer, RegionInfo, Result, TableDescriptor};
+use hblite_model::{Error, Exception, RegionInfo, Result, TableDescriptor};
 
 use super::Region;
+use super::flush::flush_and_take_id;
 use crate::bulk_load::BulkLoadRequest;
 use crate::context::EngineContext;
-use crate::files::{link_or_copy, sync_dir};
+use crate::files::{exists, sync_dir};
 use crate::layout::{
     BULK_LOAD_DIR, MANIFEST_FILE, Shape, TEMPORARY_DIR, family_dir_name, foreign_entry, is_hex_name,
 };
 use crate::store::foreign_file::{ForeignFile, Verification};
 use crate::store::manifest::{FileKey, Fingerprint, Manifest};
 use crate::store::store_file::{StoreFile, loaded_name, loaded_sequence_id};
-
-/// A gate for readers, so that new files of several stores become visible in one step. Readers wait
-/// only while a few lists are changed.
-///
-/// Invariant: the count is odd while files are being added.
-#[derive(Debug, Default)]
-pub(crate) struct FileGate(AtomicU64);
-
-impl FileGate {
-    /// Waits until no files are being added.
-    #[inline]
-    pub(crate) fn enter(&self) -> u64 {
-        loop {
-            let count = self.0.load(Ordering::Acquire);
-            if count.is_multiple_of(2) {
-                return count;
-            }
-            hblite_env::thread::yield_now();
-        }
-    }
-
-    /// Whether no files were added since [`FileGate::enter`] returned `passed`.
-    #[inline]
-    pub(crate) fn was_open_since(&self, passed: u64) -> bool {
-        // A reader that saw a store's new files sees what the count was when they were added: odd.
-        self.0.load(Ordering::Acquire) == passed
-    }
-
-    fn close_while(&self, change: impl FnOnce()) {
-        let before = self.0.fetch_add(1, Ordering::AcqRel);
-        assert!(before.is_multiple_of(2), "loads add their files one after the other");
-        change();
-        self.0.fetch_add(1, Ordering::AcqRel);
-    }
-}
 
 /// Files of a load: the index of the store in the region, and the path of the file.
 type Placed = Vec<(usize, PathBuf)>;
@@ -97,162 +62,24 @@ impl Region {
         }
         let _one = self.bulk_load.lock();
         drop(self.enter()?);
-        let (misfits, placed) = self.look_at(files, request)?;
+        let (misfits, placed) = look_at(self, files, request)?;
         if !misfits.is_empty() || placed.is_empty() {
             return Ok(misfits);
         }
-        let staging = self.staging_dir();
-        let staged = self.stage(&staging, &placed, request, verification);
-        let fs = self.context.env.fs.as_ref();
+        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
+        let name = self.context.random_name();
+        let staging = layout.region_dir(&self.info).join(TEMPORARY_DIR).join(name);
+        let staged = stage(self, &staging, &placed, request, verification);
         let loaded =
-            staged.and_then(|()| self.commit(&staging, request.options.assign_sequence_id));
+            staged.and_then(|()| commit(self, &staging, request.options.assign_sequence_id));
         if let Err(error) = loaded {
             // The next open of the region removes what cannot be removed now.
-            let _ = self.context.layout.remove_in_place(fs, &staging);
+            let _ = layout.remove_in_place(fs, &staging);
             return Err(error);
         }
         self.counters().write_requests(1);
         self.request_compaction();
         Ok(Vec::new())
-    }
-
-    /// Checks where the files belong. Returns the indexes of those that do not fit the region, and
-    /// the files to load, without those that have no cells.
-    fn look_at(
-        &self,
-        files: &[(Vec<u8>, PathBuf)],
-        request: &BulkLoadRequest,
-    ) -> Result<(Vec<usize>, Placed)> {
-        let (mut misfits, mut placed) = (Vec::new(), Placed::new());
-        let fs = source_of(&self.context, request);
-        for (index, (family, path)) in files.iter().enumerate() {
-            let store = self.stores.iter().position(|store| store.family().name() == family);
-            let store = store.ok_or_else(|| {
-                let family = hblite_model::bytes::to_string_binary(family);
-                Error::do_not_retry(format!("No such column family {family}"))
-            })?;
-            let file = ForeignFile::open(fs, path, family, self.comparator)?;
-            match file.rows() {
-                None => {}
-                Some((first, last))
-                    if !self.info.contains_row(first) || !self.info.contains_row(last) =>
-                {
-                    misfits.push(index);
-                }
-                Some(_) => placed.push((store, path.clone())),
-            }
-        }
-        Ok((misfits, placed))
-    }
-
-    fn staging_dir(&self) -> PathBuf {
-        let name = self.context.random_name();
-        self.context.layout.region_dir(&self.info).join(TEMPORARY_DIR).join(name)
-    }
-
-    /// Step 1. Verifies the file that is loaded, not the one that it was copied from.
-    fn stage(
-        &self,
-        staging: &Path,
-        files: &Placed,
-        request: &BulkLoadRequest,
-        verification: Verification,
-    ) -> Result<()> {
-        let fs = self.context.env.fs.as_ref();
-        let mut dirs = vec![staging.to_path_buf()];
-        let mut list = Manifest::new(self.info.encoded_name());
-        for (store, source) in files {
-            let dir = staging.join(family_dir_name(self.stores[*store].family().name()));
-            if !dirs.contains(&dir) {
-                fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create", &dir, e))?;
-                dirs.push(dir.clone());
-            }
-            let name = self.context.random_name();
-            let target = dir.join(&name);
-            transfer_file(&self.context, source, &target, request)?;
-            let family = self.stores[*store].family().name();
-            let copy = ForeignFile::open_copy(fs, &target, source, family, self.comparator)?;
-            copy.verify(verification)?;
-            list.add_reader(family, &name, copy.reader())?;
-        }
-        let path = staging.join(MANIFEST_FILE);
-        let mut file = fs.create(&path).map_err(|e| Error::io("cannot create", &path, e))?;
-        let written = file.write_all(&list.encode()).and_then(|()| file.sync());
-        written.map_err(|e| Error::io("cannot write", &path, e))?;
-        dirs.iter().try_for_each(|dir| sync_dir(fs, dir))
-    }
-
-    /// Steps 2 to 6.
-    fn commit(&self, staging: &Path, assign_sequence_id: bool) -> Result<()> {
-        let mut flush = self.flush.lock();
-        if flush.is_discarded {
-            return Err(self.not_serving());
-        }
-        let sequence_id = if assign_sequence_id { self.flush_and_take_id(&mut flush)? } else { 0 };
-        // Files that are older than others are not last in a list.
-        let without_compactions: Vec<_> = match assign_sequence_id {
-            true => Vec::new(),
-            false => self.stores.iter().map(|store| store.without_compactions()).collect(),
-        };
-        self.context.wal.check()?;
-        let name = staging.file_name().unwrap_or_default().to_string_lossy();
-        let bulk_dir = self.context.layout.region_dir(&self.info).join(BULK_LOAD_DIR);
-        let committed = bulk_dir.join(loaded_name(&name, sequence_id));
-        let moved =
-            self.commit_name(staging, &bulk_dir, &committed).map(|()| self.take_in(&committed));
-        drop(without_compactions);
-        match moved {
-            Ok(Some(())) => Ok(()),
-            Ok(None) => Err(self.give_up("is committed, and is finished")),
-            Err(error) => {
-                if self.take_back(&bulk_dir, &committed).is_err() {
-                    return Err(self.give_up("failed while it was committed; its outcome shows"));
-                }
-                Err(error)
-            }
-        }
-    }
-
-    /// Step 3.
-    fn commit_name(&self, staging: &Path, bulk_dir: &Path, committed: &Path) -> Result<()> {
-        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        fs.create_dir_all(bulk_dir).map_err(|e| Error::io("cannot create", bulk_dir, e))?;
-        layout.make_durable(fs, bulk_dir)?;
-        fs.rename(staging, committed).map_err(|e| Error::io("cannot rename", staging, e))?;
-        sync_dir(fs, bulk_dir)
-    }
-
-    /// Undoes a commit of unknown outcome, durably.
-    fn take_back(&self, bulk_dir: &Path, committed: &Path) -> Result<()> {
-        let fs = self.context.env.fs.as_ref();
-        self.context.layout.remove_in_place(fs, committed)?;
-        sync_dir(fs, bulk_dir)
-    }
-
-    /// Steps 4 to 6.
-    fn take_in(&self, committed: &Path) -> Option<()> {
-        let families: Vec<&[u8]> = self.stores.iter().map(|store| store.family().name()).collect();
-        let placed = move_files(&self.context, &self.info, committed, &families).ok()?;
-        let mut loaded = Vec::new();
-        for (store, paths) in self.stores.iter().zip(&placed) {
-            let files = store.open_loaded(paths).ok()?;
-            store.list_loaded(&files).ok()?;
-            loaded.push(files);
-        }
-        self.files.save_durably().ok()?;
-        // Before a compaction can replace the files: a list that reappeared would make them seem
-        // lost.
-        remove_finished(&self.context, &[committed.to_path_buf()]).ok()?;
-        self.dead_rows.iter().for_each(|rows| rows.note_revivable());
-        let _suspended = self.dead_rows.as_ref().map(|rows| rows.suspend());
-        self.file_gate.close_while(|| {
-            for (store, files) in self.stores.iter().zip(loaded) {
-                if !files.is_empty() {
-                    store.add_loaded(files);
-                }
-            }
-        });
-        Some(())
     }
 
     /// The settings for writing a new file of a family.
@@ -268,15 +95,154 @@ impl Region {
         let store = self.store_of(family).ok_or_else(|| self.not_serving())?;
         Ok(store.writer_options(has_tags))
     }
+}
 
-    /// Takes the store out of service, since its disk differs from what it serves.
-    fn give_up(&self, what: &str) -> Error {
-        self.context.is_closed.store(true, Ordering::Release);
-        let _updates = self.stop_updates();
-        self.is_closing.store(true, Ordering::Release);
-        let message = format!("a bulk load {what} when the store is opened again");
-        Error::new(Exception::RegionServerStopped, message)
+/// Checks where the files belong. Returns the indexes of those that do not fit the region, and the
+/// files to load, without those that have no cells.
+fn look_at(
+    region: &Region,
+    files: &[(Vec<u8>, PathBuf)],
+    request: &BulkLoadRequest,
+) -> Result<(Vec<usize>, Placed)> {
+    let (mut misfits, mut placed) = (Vec::new(), Placed::new());
+    let fs = request.source_or(region.context.env.fs.as_ref());
+    for (index, (family, path)) in files.iter().enumerate() {
+        let store = region.stores.iter().position(|store| store.family().name() == family);
+        let store = store.ok_or_else(|| {
+            let family = hblite_model::bytes::to_string_binary(family);
+            Error::do_not_retry(format!("No such column family {family}"))
+        })?;
+        let file = ForeignFile::open(fs, path, family, region.comparator)?;
+        match file.rows() {
+            None => {}
+            Some((first, last))
+                if !region.info.contains_row(first) || !region.info.contains_row(last) =>
+            {
+                misfits.push(index);
+            }
+            Some(_) => placed.push((store, path.clone())),
+        }
     }
+    Ok((misfits, placed))
+}
+
+/// Step 1. Verifies the file that is loaded, not the one that it was copied from.
+fn stage(
+    region: &Region,
+    staging: &Path,
+    files: &Placed,
+    request: &BulkLoadRequest,
+    verification: Verification,
+) -> Result<()> {
+    let fs = region.context.env.fs.as_ref();
+    let mut dirs = vec![staging.to_path_buf()];
+    let mut list = Manifest::new(region.info.encoded_name());
+    for (store, source) in files {
+        let dir = staging.join(family_dir_name(region.stores[*store].family().name()));
+        if !dirs.contains(&dir) {
+            fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create", &dir, e))?;
+            dirs.push(dir.clone());
+        }
+        let name = region.context.random_name();
+        let target = dir.join(&name);
+        request.transfer(fs, source, &target)?;
+        let family = region.stores[*store].family().name();
+        let copy = ForeignFile::open_copy(fs, &target, source, family, region.comparator)?;
+        copy.verify(verification)?;
+        list.add_reader(family, &name, copy.reader())?;
+    }
+    let path = staging.join(MANIFEST_FILE);
+    let mut file = fs.create(&path).map_err(|e| Error::io("cannot create", &path, e))?;
+    let written = file.write_all(&list.encode()).and_then(|()| file.sync());
+    written.map_err(|e| Error::io("cannot write", &path, e))?;
+    dirs.iter().try_for_each(|dir| sync_dir(fs, dir))
+}
+
+/// Steps 2 to 6.
+fn commit(region: &Region, staging: &Path, assign_sequence_id: bool) -> Result<()> {
+    let mut flush = region.flush.lock();
+    if flush.is_discarded {
+        return Err(region.not_serving());
+    }
+    let sequence_id = if assign_sequence_id { flush_and_take_id(region, &mut flush)? } else { 0 };
+    // Files that are older than others are not last in a list.
+    let without_compactions: Vec<_> = match assign_sequence_id {
+        true => Vec::new(),
+        false => region.stores.iter().map(|store| store.without_compactions()).collect(),
+    };
+    let context = &region.context;
+    context.wal.check()?;
+    let name = staging.file_name().unwrap_or_default().to_string_lossy();
+    let bulk_dir = context.layout.region_dir(&region.info).join(BULK_LOAD_DIR);
+    let committed = bulk_dir.join(loaded_name(&name, sequence_id));
+    let moved =
+        commit_name(context, staging, &bulk_dir, &committed).map(|()| take_in(region, &committed));
+    drop(without_compactions);
+    match moved {
+        Ok(Some(())) => Ok(()),
+        Ok(None) => Err(give_up(region, "is committed, and is finished")),
+        Err(error) => {
+            if take_back(context, &bulk_dir, &committed).is_err() {
+                return Err(give_up(region, "failed while it was committed; its outcome shows"));
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Step 3.
+fn commit_name(
+    context: &EngineContext,
+    staging: &Path,
+    bulk_dir: &Path,
+    committed: &Path,
+) -> Result<()> {
+    let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
+    fs.create_dir_all(bulk_dir).map_err(|e| Error::io("cannot create", bulk_dir, e))?;
+    layout.make_durable(fs, bulk_dir)?;
+    fs.rename(staging, committed).map_err(|e| Error::io("cannot rename", staging, e))?;
+    sync_dir(fs, bulk_dir)
+}
+
+/// Undoes a commit of unknown outcome, durably.
+fn take_back(context: &EngineContext, bulk_dir: &Path, committed: &Path) -> Result<()> {
+    let fs = context.env.fs.as_ref();
+    context.layout.remove_in_place(fs, committed)?;
+    sync_dir(fs, bulk_dir)
+}
+
+/// Steps 4 to 6.
+fn take_in(region: &Region, committed: &Path) -> Option<()> {
+    let families: Vec<&[u8]> = region.stores.iter().map(|store| store.family().name()).collect();
+    let placed = move_files(&region.context, &region.info, committed, &families).ok()?;
+    let mut loaded = Vec::new();
+    for (store, paths) in region.stores.iter().zip(&placed) {
+        let files = store.open_loaded(paths).ok()?;
+        store.list_loaded(&files).ok()?;
+        loaded.push(files);
+    }
+    region.files.save_durably().ok()?;
+    // Before a compaction can replace the files: a list that reappeared would make them seem lost.
+    remove_finished(&region.context, &[committed.to_path_buf()]).ok()?;
+    region.dead_rows.iter().for_each(|rows| rows.note_revivable());
+    let _suspended = region.dead_rows.as_ref().map(|rows| rows.suspend());
+    region.file_gate.close_while(|| {
+        for (store, files) in region.stores.iter().zip(loaded) {
+            if !files.is_empty() {
+                store.add_loaded(files);
+            }
+        }
+    });
+    Some(())
+}
+
+/// Takes the store out of service, since its disk differs from what it serves.
+fn give_up(region: &Region, what: &str) -> Error {
+    region.context.is_closed.store(true, Ordering::Release);
+    let _updates = region.stop_updates();
+    region.is_closing.store(true, Ordering::Release);
+    let message = format!("a bulk load {what} when the store is opened again");
+    Error::new(Exception::RegionServerStopped, message)
 }
 
 /// Loads that an open has completed, except for their directories.
@@ -387,7 +353,7 @@ fn move_files(
     let mut placed = vec![Vec::new(); families.len()];
     for (family, paths) in families.iter().zip(&mut placed) {
         let from = committed.join(family_dir_name(family));
-        if !fs.exists(&from).map_err(|error| Error::io("cannot look for", &from, error))? {
+        if !exists(fs, &from)? {
             continue;
         }
         let to = layout.family_dir(info, family);
@@ -406,31 +372,4 @@ fn move_files(
         sync_dir(fs, &from)?;
     }
     Ok(placed)
-}
-
-/// The file system of the files to load.
-fn source_of<'a>(context: &'a EngineContext, request: &'a BulkLoadRequest) -> &'a dyn FileSystem {
-    request.source.as_deref().unwrap_or(context.env.fs.as_ref())
-}
-
-/// Hard-links or copies a file, depending on the options and the file systems. On return, its
-/// content is durable; its name is not.
-///
-/// # Errors
-/// `Io`.
-pub(crate) fn transfer_file(
-    context: &EngineContext,
-    from: &Path,
-    to: &Path,
-    request: &BulkLoadRequest,
-) -> Result<()> {
-    let fs = context.env.fs.as_ref();
-    let copied = |error| Error::io("cannot copy", from, error);
-    if let Some(source) = &request.source {
-        return copy_between(source.as_ref(), from, fs, to).map_err(copied);
-    }
-    if request.options.transfer != FileTransfer::Copy {
-        return link_or_copy(fs, from, to);
-    }
-    fs.copy(from, to).map_err(copied)
 }

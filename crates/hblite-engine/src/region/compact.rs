@@ -1,5 +1,7 @@
 //! Compaction of a region: of each of its stores.
 
+use std::sync::Arc;
+
 use hblite_model::{CompactionKind, Error, Exception, Result};
 
 use super::Region;
@@ -13,12 +15,25 @@ impl Region {
     pub(crate) fn compact(&self, trigger: CompactionTrigger) -> Result<bool> {
         let mut has_compacted = false;
         for store in &self.stores {
-            has_compacted |= self.compact_store(store, trigger)?;
+            has_compacted |= compact_store(self, store, trigger)?;
         }
         if has_compacted {
             self.counters().compactions(1);
         }
         Ok(has_compacted)
+    }
+
+    /// The store of a family that is to be compacted.
+    ///
+    /// # Errors
+    /// `NoSuchColumnFamily`.
+    pub(crate) fn compacted_store(&self, family: &[u8]) -> Result<&Arc<Store>> {
+        self.store_of(family).ok_or_else(|| {
+            let family = String::from_utf8_lossy(family);
+            let region = self.info.region_name_as_string();
+            let message = format!("column family {family} does not exist in region {region}");
+            Error::new(Exception::NoSuchColumnFamily, message)
+        })
     }
 
     /// Compacts the store of one family. Returns whether there was anything to do.
@@ -26,35 +41,10 @@ impl Region {
     /// # Errors
     /// `NoSuchColumnFamily`; and as [`Region::compact`].
     pub(crate) fn compact_family(&self, trigger: CompactionTrigger, family: &[u8]) -> Result<bool> {
-        let store = self.store_of(family).ok_or_else(|| {
-            Error::new(
-                Exception::NoSuchColumnFamily,
-                format!(
-                    "column family {} does not exist in region {}",
-                    String::from_utf8_lossy(family),
-                    self.info.region_name_as_string()
-                ),
-            )
-        })?;
-        let has_compacted = self.compact_store(store, trigger)?;
+        let store = self.compacted_store(family)?;
+        let has_compacted = compact_store(self, store, trigger)?;
         if has_compacted {
             self.counters().compactions(1);
-        }
-        Ok(has_compacted)
-    }
-
-    fn compact_store(&self, store: &Store, trigger: CompactionTrigger) -> Result<bool> {
-        let around_swap = |swap: &mut dyn FnMut()| {
-            let _suspended = self.dead_rows.as_ref().map(|rows| rows.suspend());
-            swap();
-        };
-        let mut has_compacted = false;
-        // A store that was far behind may need more than one round.
-        while !self.is_closing() && store.compact(trigger, self.mvcc.read_point(), &around_swap)? {
-            has_compacted = true;
-            if trigger == CompactionTrigger::Requested(CompactionKind::Major) {
-                break;
-            }
         }
         Ok(has_compacted)
     }
@@ -83,7 +73,7 @@ impl Region {
         for store in &self.stores {
             if store.files().iter().any(|file| file.mob_files().is_some()) {
                 let major = CompactionTrigger::Requested(CompactionKind::Major);
-                self.compact_store(store, major)?;
+                compact_store(self, store, major)?;
             }
         }
         Ok(())
@@ -109,4 +99,20 @@ impl Region {
             self.context.chores.compact(self.info.encoded_name());
         }
     }
+}
+
+fn compact_store(region: &Region, store: &Store, trigger: CompactionTrigger) -> Result<bool> {
+    let around_swap = |swap: &mut dyn FnMut()| {
+        let _suspended = region.dead_rows.as_ref().map(|rows| rows.suspend());
+        swap();
+    };
+    let mut has_compacted = false;
+    // A store that was far behind may need more than one round.
+    while !region.is_closing() && store.compact(trigger, region.mvcc.read_point(), &around_swap)? {
+        has_compacted = true;
+        if trigger == CompactionTrigger::Requested(CompactionKind::Major) {
+            break;
+        }
+    }
+    Ok(has_compacted)
 }

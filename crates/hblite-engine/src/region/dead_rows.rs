@@ -179,7 +179,7 @@ impl DeadRows {
 
     /// Whether a scan should be watched.
     #[inline]
-    pub(super) fn wants(&self, scan: &Scan) -> bool {
+    fn wants(&self, scan: &Scan) -> bool {
         self.is_suspected.load(Ordering::Relaxed) && sees_everything(scan)
     }
 

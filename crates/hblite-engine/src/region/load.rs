@@ -30,7 +30,6 @@ macro_rules! counters {
     };
 }
 
-// A missing counter does not compile: the snapshot names every field of `RegionLoad`.
 counters! {
     read_requests, write_requests, cells_read, cells_examined, bytes_read, cells_written,
     bytes_written, flushes, compactions,

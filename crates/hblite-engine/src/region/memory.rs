@@ -37,22 +37,16 @@ impl Region {
         )
     }
 
-    /// The memory charged for cells that are in no snapshot. Every write reads it, so no lock of
-    /// the memstores is taken.
-    fn active_size_bytes(&self) -> usize {
-        self.stores.iter().map(|store| store.charged_active_bytes()).sum()
-    }
-
     /// Requests a flush if the region, or all regions together, are large enough.
     pub(super) fn request_flush_if_large(&self) {
-        let is_large = self.active_size_bytes() > self.settings.flush_size_bytes;
+        let is_large = active_size_bytes(self) > self.settings.flush_size_bytes;
         if is_large || self.context.is_memory_short() {
             self.request_flush();
         }
     }
 
     /// Requests a flush, unless one was requested and has not begun.
-    pub(crate) fn request_flush(&self) {
+    fn request_flush(&self) {
         if !self.is_flush_requested.swap(true, Ordering::AcqRel) {
             self.context.chores.flush(self.info.encoded_name());
         }
@@ -67,7 +61,7 @@ impl Region {
         if self.excess_files() > 0 {
             self.write_pace.wait();
         }
-        if self.is_memory_full() { self.wait_for_flush() } else { Ok(()) }
+        if is_memory_full(self) { wait_for_flush(self) } else { Ok(()) }
     }
 
     /// How many files a store has too many because compactions have fallen behind.
@@ -79,42 +73,48 @@ impl Region {
         }
     }
 
-    #[cold]
-    fn wait_for_flush(&self) -> Result<()> {
-        let limit = Duration::from_millis(self.context.options.busy_wait_ms);
-        // A flush by a caller resets the request; the next check repeats it.
-        let has_room = self.context.memory.freed().wait_until(Instant::now() + limit, || {
-            let is_over = !self.is_memory_full() || self.is_closing();
-            if !is_over {
-                self.request_flush();
-            }
-            is_over
-        });
-        if has_room { Ok(()) } else { Err(self.too_busy()) }
-    }
-
     /// Whether a write might have to wait: for memory, compactions, the disk, or the clock.
     pub(crate) fn may_have_to_wait(&self) -> bool {
-        self.is_memory_full()
+        is_memory_full(self)
             || self.may_wait_for_clock()
             || self.excess_files() > 0
             || self.settings.durability == Durability::FsyncWal
     }
+}
 
-    fn is_memory_full(&self) -> bool {
-        let charged = self.stores.iter().map(|store| store.charged_bytes());
-        charged.sum::<usize>() > self.settings.blocking_size_bytes || self.context.is_memory_full()
-    }
+/// The memory charged for cells that are not frozen. Every write reads it, so no lock of the
+/// memstores is taken.
+fn active_size_bytes(region: &Region) -> usize {
+    region.stores.iter().map(|store| store.charged_active_bytes()).sum()
+}
 
-    fn too_busy(&self) -> Error {
-        Error::new(
-            Exception::RegionTooBusy,
-            format!(
-                "Over memstore limit={}, regionName={}; writes come in faster than they can be \
-                 flushed, try again",
-                self.settings.blocking_size_bytes,
-                self.info.encoded_name()
-            ),
-        )
-    }
+#[cold]
+fn wait_for_flush(region: &Region) -> Result<()> {
+    let limit = Duration::from_millis(region.context.options.busy_wait_ms);
+    // A flush by a caller resets the request; the next check repeats it.
+    let has_room = region.context.memory.freed().wait_until(Instant::now() + limit, || {
+        let is_over = !is_memory_full(region) || region.is_closing();
+        if !is_over {
+            region.request_flush();
+        }
+        is_over
+    });
+    if has_room { Ok(()) } else { Err(too_busy(region)) }
+}
+
+fn is_memory_full(region: &Region) -> bool {
+    let charged = region.stores.iter().map(|store| store.charged_bytes());
+    charged.sum::<usize>() > region.settings.blocking_size_bytes || region.context.is_memory_full()
+}
+
+fn too_busy(region: &Region) -> Error {
+    Error::new(
+        Exception::RegionTooBusy,
+        format!(
+            "Over memstore limit={}, regionName={}; writes come in faster than they can be \
+             flushed, try again",
+            region.settings.blocking_size_bytes,
+            region.info.encoded_name()
+        ),
+    )
 }

@@ -3,15 +3,15 @@
 //! Life:    opened from its directory, filled from the log if the store was not closed cleanly,
 //!          then open; `close` flushes it and refuses everything from then on.
 //! Writes:  `mutate` (the write path) and `read_modify_write`; whole files by `bulk_load`.
-//! Reads:   `scanner`; a get is a scan of one row.
+//! Reads:   `region_scanner`; a get is a scan of one row. All pass the `file_gate`.
 //! Threads: any. The updates lock is shared by writers and taken by `flush` and `close`: a writer
 //!          takes that of its lane, the others take those of all lanes.
 
 mod bulk_load;
 mod compact;
 pub(crate) mod dead_rows;
+mod file_gate;
 mod flush;
-mod large;
 mod load;
 mod memory;
 mod mutate;
@@ -28,7 +28,7 @@ pub(crate) mod split_policy;
 mod timestamps;
 mod write_pace;
 
-pub(crate) use bulk_load::{FileGate, transfer_file};
+pub(crate) use file_gate::FileGate;
 pub(crate) use mutate::RowsWrite;
 pub(crate) use replay::Replay;
 pub(crate) use timestamps::Patience;
@@ -102,7 +102,7 @@ pub(crate) struct Region {
 /// What each operation writes to; a lane serves some of the threads.
 #[derive(Default)]
 struct Lane {
-    /// Shared from the log to the memstore, exclusive while a snapshot is taken.
+    /// Shared from the log to the memstore, exclusive while memory is frozen.
     updates: RwLock<()>,
     load: RegionLoadCounters,
 }

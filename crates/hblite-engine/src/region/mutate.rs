@@ -2,7 +2,7 @@
 //!
 //! 1. refuse what cannot be written (read-only, unknown family, memory full)
 //! 2. lock the rows
-//! 3. enter the region: from here on no flush takes its snapshot, and the region stays open
+//! 3. enter the region: from here on no flush freezes its memory, and the region stays open
 //! 4. give timestamps, under the locks: a write that begins after another has ended gets one that
 //!    makes it win (`timestamps`). A write that would get too far ahead of the clock releases its
 //!    locks, waits, and begins again
@@ -246,7 +246,7 @@ impl Region {
         self.context.row_counting.note(&self.row_counts, rows, true);
     }
 
-    /// Enters the region: until the guard is dropped, no snapshot is taken and the region stays
+    /// Enters the region: until the guard is dropped, no memory is frozen and the region stays
     /// open.
     pub(super) fn enter(&self) -> Result<RwLockReadGuard<'_, ()>> {
         let updates = self.lanes.mine().updates.read();
@@ -358,7 +358,7 @@ impl Region {
     }
 
     /// How many cells [`Region::prepare_cells`] makes of a put or delete.
-    pub(super) fn stored_cells(&self, mutation: &Mutation) -> usize {
+    fn stored_cells(&self, mutation: &Mutation) -> usize {
         match mutation.is_whole_row_delete() {
             true => self.stores.len(),
             false => mutation.cells().len(),

@@ -18,6 +18,7 @@ use smallvec::SmallVec;
 use super::Region;
 use super::mutate::mutation_tags;
 use super::timestamps::{GivenTimes, Patience, Survey, Surveys, stamp};
+use crate::context::EngineContext;
 use crate::nonces::Turn;
 use crate::wal::WalEdit;
 
@@ -52,7 +53,8 @@ impl Region {
                 self.mutate_locked(mutations, i64::MIN, nonce, patience)
             })
         };
-        let written = self.once(
+        let written = once(
+            &self.context,
             nonce,
             || write().map(Some),
             |id| self.written_by(row, mutations, id).map(Some),
@@ -76,7 +78,8 @@ impl Region {
             self.check_family(family)?;
         }
         let mutations = action.mutations();
-        let written = self.once(
+        let written = once(
+            &self.context,
             nonce,
             || patiently(|patience| self.mutate_if(check, condition, mutations, nonce, patience)),
             |id| self.written_by(check.row(), mutations, id).map(Some),
@@ -144,29 +147,6 @@ impl Region {
         let seen = found.get(0).map_or(i64::MIN, |cell| cell.timestamp());
         let written = self.mutate_locked(mutations, seen, nonce, patience)?;
         Ok(written.map(Some))
-    }
-
-    /// Runs `write` unless it was done before under the same nonce; in that case `read_back`
-    /// returns its result, from its sequence id.
-    fn once(
-        &self,
-        nonce: Option<Nonce>,
-        write: impl FnOnce() -> Result<Option<Written>>,
-        read_back: impl FnOnce(u64) -> Result<Option<Written>>,
-    ) -> Result<Option<Written>> {
-        let Some(nonce) = nonce else {
-            return write();
-        };
-        match self.context.nonces.begin(nonce) {
-            Turn::Repeat(sequence_id) => read_back(sequence_id),
-            Turn::First(attempt) => {
-                let written = write()?;
-                if let Some(written) = &written {
-                    attempt.succeeded(written.sequence_id, self.context.env.clock.now_millis());
-                }
-                Ok(written)
-            }
-        }
     }
 
     /// The results of the increments and appends with this sequence id. If files have been written
@@ -266,6 +246,29 @@ impl Region {
             }
         }
         Ok(())
+    }
+}
+
+/// Runs `write` unless it was done before under the same nonce; in that case `read_back` returns
+/// its result, from its sequence id.
+fn once(
+    context: &EngineContext,
+    nonce: Option<Nonce>,
+    write: impl FnOnce() -> Result<Option<Written>>,
+    read_back: impl FnOnce(u64) -> Result<Option<Written>>,
+) -> Result<Option<Written>> {
+    let Some(nonce) = nonce else {
+        return write();
+    };
+    match context.nonces.begin(nonce) {
+        Turn::Repeat(sequence_id) => read_back(sequence_id),
+        Turn::First(attempt) => {
+            let written = write()?;
+            if let Some(written) = &written {
+                attempt.succeeded(written.sequence_id, context.env.clock.now_millis());
+            }
+            Ok(written)
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use hblite_env::thread;
 use hblite_model::{CellBuffer, CellRef, ErrorKind, Result};
 
 use super::Region;
+use super::flush::flush_replayed;
 use crate::invariants::ARE_CHECKED;
 use crate::row_rank::row_rank;
 use crate::wal::WalEntry;
@@ -134,7 +135,7 @@ impl Replay {
         {
             return Ok(());
         }
-        match region.flush_replayed(last_id) {
+        match flush_replayed(region, last_id) {
             // The log and memory have the cells, as in the process that wrote the log.
             Err(error) if error.kind() == ErrorKind::Io => {
                 self.stays_in_memory = true;

@@ -48,7 +48,7 @@ impl Region {
     /// `Io` if the flush fails: then the region is back in service.
     pub(crate) fn close(&self) -> Result<()> {
         self.stop_serving();
-        if let Err(error) = self.leave_files_only() {
+        if let Err(error) = leave_files_only(self) {
             self.serve_again();
             return Err(error);
         }
@@ -68,16 +68,6 @@ impl Region {
         }
         self.is_closing.store(false, Ordering::Release);
         self.context.region_changes.notify();
-    }
-
-    /// Writes everything to files, and makes the directory match the region.
-    fn leave_files_only(&self) -> Result<()> {
-        while !self.is_memory_empty() {
-            self.flush()?;
-        }
-        self.remove_dead_files()?;
-        // A region without a valid manifest gets one.
-        self.files.save()
     }
 
     /// Takes the region out of service and discards its memory, because its table was dropped.
@@ -107,4 +97,14 @@ impl Region {
         }
         drop(self.bulk_load.lock());
     }
+}
+
+/// Writes everything to files, and makes the directory match the region.
+fn leave_files_only(region: &Region) -> Result<()> {
+    while !region.is_memory_empty() {
+        region.flush()?;
+    }
+    region.remove_dead_files()?;
+    // A region without a valid manifest gets one.
+    region.files.save()
 }

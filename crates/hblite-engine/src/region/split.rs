@@ -22,68 +22,66 @@ use hblite_model::{Error, RegionInfo, Result};
 use super::Region;
 use super::split_policy::SplitPolicy;
 use crate::context::EngineContext;
-use crate::files::{link_or_copy, sync_dir};
+use crate::files::{exists, link_or_copy, sync_dir};
 use crate::layout::UNCLAIMED_FILE;
 use crate::store::Store;
 use crate::store::file_list::row_range;
 use crate::store::manifest::Manifest;
 use crate::store::store_file::{Half, StoreFile};
 
-impl Region {
-    /// The row where the region would be split by default: the middle of the largest sorted run
-    /// (in HBase, of the largest file) of the largest store that has such a row, or the prefix of
-    /// it that the table's split policy keeps together. `None` if no store has a row with others on
-    /// both sides, if the prefix is not within the region, or if a file is still a reference
-    /// (`RegionSplitPolicy.getSplitPoint`).
-    pub(crate) fn split_point(&self) -> Option<Vec<u8>> {
-        if self.has_references() {
-            return None;
+/// The row where the region would be split by default: the middle of the largest sorted run (in
+/// HBase, of the largest file) of the largest store that has such a row, or the prefix of it that
+/// the table's split policy keeps together. `None` if no store has a row with others on both sides,
+/// if the prefix is not within the region, or if a file is still a reference
+/// (`RegionSplitPolicy.getSplitPoint`).
+pub(crate) fn split_point(region: &Region) -> Option<Vec<u8>> {
+    if has_references(region) {
+        return None;
+    }
+    let mut largest: Option<(u64, Vec<u8>)> = None;
+    for store in &region.stores {
+        let size = store_size(store);
+        if largest.as_ref().is_none_or(|(other, _)| size > *other)
+            && let Some(middle) = middle_row(store)
+            && middle != region.info.start_key()
+        {
+            largest = Some((size, middle));
         }
-        let mut largest: Option<(u64, Vec<u8>)> = None;
-        for store in &self.stores {
-            let size = store_size(store);
-            if largest.as_ref().is_none_or(|(other, _)| size > *other)
-                && let Some(middle) = middle_row(store)
-                && middle != self.info.start_key()
-            {
-                largest = Some((size, middle));
-            }
-        }
-        let policy = SplitPolicy::of(&self.descriptor).unwrap_or(SplitPolicy::Disabled);
-        largest
-            .map(|(_, middle)| policy.split_row(&self.descriptor, middle))
-            .filter(|row| row.as_slice() > self.info.start_key())
     }
+    let policy = SplitPolicy::of(&region.descriptor).unwrap_or(SplitPolicy::Disabled);
+    largest
+        .map(|(_, middle)| policy.split_row(&region.descriptor, middle))
+        .filter(|row| row.as_slice() > region.info.start_key())
+}
 
-    /// Whether one of the stores exceeds the size that the table's split policy allows in a table
-    /// with `table_regions` regions.
-    pub(crate) fn is_split_due(&self, table_regions: usize) -> bool {
-        let table = &self.descriptor;
-        // An invalid one is refused when a table is created; an old store may have it.
-        let policy = SplitPolicy::of(table).unwrap_or(SplitPolicy::Disabled);
-        policy
-            .size_bytes(table, &self.context.options, table_regions)
-            .is_some_and(|limit| self.stores.iter().any(|store| store_size(store) > limit))
-    }
+/// Whether one of the stores exceeds the size that the table's split policy allows in a table with
+/// `table_regions` regions.
+pub(crate) fn is_split_due(region: &Region, table_regions: usize) -> bool {
+    let table = &region.descriptor;
+    // An invalid one is refused when a table is created; an old store may have it.
+    let policy = SplitPolicy::of(table).unwrap_or(SplitPolicy::Disabled);
+    policy
+        .size_bytes(table, &region.context.options, table_regions)
+        .is_some_and(|limit| region.stores.iter().any(|store| store_size(store) > limit))
+}
 
-    /// Whether a file of the region is a reference: the region cannot be split, and its parent
-    /// cannot be removed.
-    pub(crate) fn has_references(&self) -> bool {
-        self.stores.iter().any(|store| store.files().iter().any(|file| file.is_reference()))
-    }
+/// Whether a file of the region is a reference: the region cannot be split, and its parent cannot
+/// be removed.
+pub(crate) fn has_references(region: &Region) -> bool {
+    region.stores.iter().any(|store| store.files().iter().any(|file| file.is_reference()))
+}
 
-    /// The encoded names of the regions to whose files its references refer.
-    pub(crate) fn regions_referred_to(&self) -> Vec<String> {
-        let mut parents = Vec::new();
-        for store in &self.stores {
-            let files = store.files();
-            let references = files.iter().filter(|file| file.is_reference());
-            // The name of a reference ends in the region's (`store/reference.rs`).
-            let names = references.filter_map(|file| file.name().rsplit_once('.'));
-            parents.extend(names.map(|(_, parent)| parent.to_owned()));
-        }
-        parents
+/// The encoded names of the regions to whose files its references refer.
+pub(crate) fn regions_referred_to(region: &Region) -> Vec<String> {
+    let mut parents = Vec::new();
+    for store in &region.stores {
+        let files = store.files();
+        let references = files.iter().filter(|file| file.is_reference());
+        // The name of a reference ends in the region's (`store/reference.rs`).
+        let names = references.filter_map(|file| file.name().rsplit_once('.'));
+        parents.extend(names.map(|(_, parent)| parent.to_owned()));
     }
+    parents
 }
 
 fn store_size(store: &Store) -> u64 {
@@ -219,7 +217,7 @@ fn mark_unclaimed(context: &EngineContext, region: &RegionInfo) -> Result<()> {
     let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
     let dir = layout.region_dir(region);
     let path = dir.join(UNCLAIMED_FILE);
-    if fs.exists(&path).map_err(|error| Error::io("cannot look for", &path, error))? {
+    if exists(fs, &path)? {
         return Ok(());
     }
     fs.create_dir_all(&dir).map_err(|error| Error::io("create directory", &dir, error))?;

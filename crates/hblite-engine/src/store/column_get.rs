@@ -3,23 +3,26 @@
 //! Most gets name a column and need its newest version. A source's first cell of a column is its
 //! newest. If that is a put in every source, no marker of the column can hide the newest of them,
 //! because a marker sorts before what it hides. So each source is searched once, for the column
-//! itself, and nothing is merged. [`ColumnGet::read`] gives up wherever this is not certain, and
-//! the caller then uses a scanner:
+//! itself, and nothing is merged. In a source that may have markers, the versions newer than the
+//! get's time range are passed one by one; in others, they are not looked at. [`ColumnGet::read`]
+//! gives up wherever this is not certain, and the caller then uses a scanner:
 //!
 //! - a source may have a marker of the whole family in this row, or the column begins with one of
 //!   its own;
 //! - a cell has tags (a time to live of its own) or has outlived the family's;
 //! - several versions are requested, and they are in several sources;
+//! - a source that may have markers has many versions newer than the time range;
 //! - the result is larger than the caller allows.
 //!
 //! Threads: a read belongs to one thread and sees one read point.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use hblite_env::Clock;
 use hblite_hfile::BlockUse;
 use hblite_model::cell::{CellComparator, CellRef, CellType, key};
-use hblite_model::{CellBuffer, Direction, Qualifiers, Result, Scan};
+use hblite_model::{CellBuffer, Direction, Qualifiers, Result, Scan, TimeRange};
 
 use super::Store;
 use super::file_list::FileList;
@@ -27,6 +30,10 @@ use super::key_value_scanner::{Needs, is_get};
 use super::store_file::StoreFile;
 use crate::invariants::ARE_CHECKED;
 use crate::memstore::SegmentScanner;
+
+/// Versions of a source that are passed because they are newer than the time range. Beyond them, a
+/// scanner's seek costs less.
+const NEWER_MAX: usize = 32;
 
 thread_local! {
     /// Where seek keys are built.
@@ -80,9 +87,7 @@ impl<'a> ColumnGet<'a> {
             && scan.family_limit().is_none()
             && scan.family_offset() == 0
             && !scan.allows_partial_results()
-            && scan.caches_blocks()
-            && scan.time_range().is_all()
-            && scan.family_time_ranges().len() == 0;
+            && scan.caches_blocks();
         (has_plain_settings && is_plain && versions > 0).then_some(Self {
             store,
             scan,
@@ -114,11 +119,15 @@ impl<'a> ColumnGet<'a> {
         let mut key = KEY.take();
         key.clear();
         let (row, maximum) = (self.scan.start_row(), CellType::MAXIMUM);
-        key::write(&mut key, row, &info.family, self.qualifier, i64::MAX, maximum);
+        let range = self.scan.time_range_of(&info.family);
+        let newest = if range.is_all() { i64::MAX } else { range.max() - 1 };
+        key::write(&mut key, row, &info.family, self.qualifier, newest, maximum);
         let mut found = Found {
             key: &key,
             versions: self.versions,
             bytes_left: self.size_max_bytes,
+            range,
+            newer: 0,
             oldest_unexpired: info.oldest_unexpired(now),
             read_point,
             cells,
@@ -145,18 +154,21 @@ impl<'a> ColumnGet<'a> {
         now: i64,
         found: &mut Found<'_>,
     ) -> Result<()> {
+        let info = self.store.scan_info();
+        let needs = Needs::new(self.scan, info, now);
         for mut segment in segments {
-            if segment.timestamps().is_some_and(|(_, max)| found.may_be_changed_by(max)) {
-                found.is_unclear |= segment.has_family_markers();
+            let is_worthwhile =
+                |range: &(i64, i64)| needs.may_want(*range) && found.may_be_changed_by(range.1);
+            if segment.timestamps().as_ref().is_some_and(is_worthwhile) {
+                found.is_unclear |= segment.markers().of_families;
                 found.enter_source();
-                let mut is_at_cell = segment.seek(found.key)?;
+                let from = found.first_key(|| segment.markers().any);
+                let mut is_at_cell = segment.seek(&from)?;
                 while is_at_cell && segment.current().is_some_and(|cell| found.look(&cell)) {
                     is_at_cell = segment.next()?;
                 }
             }
         }
-        let info = self.store.scan_info();
-        let needs = Needs::new(self.scan, info, now);
         let block_use = match info.is_block_cache_enabled {
             true => BlockUse::Keep,
             false => BlockUse::KeepIndex,
@@ -175,11 +187,11 @@ impl<'a> ColumnGet<'a> {
                 || (reader.delete_family_count() != Some(0)
                     && reader.may_contain_delete_family(self.scan.start_row())?);
             found.enter_source();
+            let from = found.first_key(|| !file.has_only_puts());
             match file.loaded_id() {
-                None => reader.visit_from(found.key, block_use, |cell| found.look(cell))?,
-                Some(id) => reader.visit_from(found.key, block_use, |cell| {
-                    found.look(&cell.with_sequence_id(id))
-                })?,
+                None => reader.visit_from(&from, block_use, |cell| found.look(cell))?,
+                Some(id) => reader
+                    .visit_from(&from, block_use, |cell| found.look(&cell.with_sequence_id(id)))?,
             }
         }
         Ok(())
@@ -188,11 +200,15 @@ impl<'a> ColumnGet<'a> {
 
 /// What was found so far.
 struct Found<'a> {
-    /// The key that sorts before all cells of the column.
+    /// The key that sorts before all cells of the column that are not too new.
     key: &'a [u8],
     versions: i32,
     /// What the result may grow by.
     bytes_left: usize,
+    /// The timestamps that are requested.
+    range: TimeRange,
+    /// Cells of the source that are newer.
+    newer: usize,
     oldest_unexpired: i64,
     read_point: u64,
     cells: &'a mut CellBuffer,
@@ -202,7 +218,18 @@ struct Found<'a> {
     is_unclear: bool,
 }
 
-impl Found<'_> {
+impl<'a> Found<'a> {
+    /// The key before the first cell of a source that matters: newer markers do.
+    #[inline]
+    fn first_key(&self, may_have_markers: impl FnOnce() -> bool) -> Cow<'a, [u8]> {
+        if self.range.is_all() || !may_have_markers() {
+            return Cow::Borrowed(self.key);
+        }
+        let mut key = self.key.to_vec();
+        key::set_timestamp(&mut key, i64::MAX);
+        Cow::Owned(key)
+    }
+
     /// Whether a source whose greatest timestamp is `timestamp_max` matters: older versions do not
     /// if only the newest is requested, and markers hide nothing newer.
     fn may_be_changed_by(&self, timestamp_max: i64) -> bool {
@@ -212,6 +239,7 @@ impl Found<'_> {
 
     fn enter_source(&mut self) {
         self.from_earlier = self.cells.len();
+        self.newer = 0;
     }
 
     /// Examines the next cell of a source; false if the rest of the source does not matter.
@@ -225,9 +253,11 @@ impl Found<'_> {
             return true;
         }
         let timestamp = cell.timestamp();
-        let is_plain_put = cell.type_code() == CellType::Put.code()
-            && timestamp >= self.oldest_unexpired
-            && cell.tags().is_empty();
+        let is_put = cell.type_code() == CellType::Put.code();
+        if is_put && !self.range.contains(timestamp) {
+            return self.pass(timestamp);
+        }
+        let is_plain_put = is_put && timestamp >= self.oldest_unexpired && cell.tags().is_empty();
         if !is_plain_put || cell.serialized_size() > self.bytes_left {
             self.is_unclear = true;
             return false;
@@ -243,6 +273,15 @@ impl Found<'_> {
             self.cells.push(cell);
         }
         false
+    }
+
+    /// Passes a put outside of the time range; false if no older one is in it, or too many were
+    /// passed.
+    #[cold]
+    fn pass(&mut self, timestamp: i64) -> bool {
+        self.newer += 1;
+        self.is_unclear |= self.newer > NEWER_MAX;
+        timestamp >= self.range.max() && !self.is_unclear
     }
 
     /// Examines one of several versions; all must be in one source.

@@ -1,4 +1,4 @@
-//! Writes a memstore's snapshot to a new file, which then replaces the snapshot.
+//! Writes a memstore's frozen segment to a new file, which then replaces it.
 //!
 //! Threads: the region runs one flush at a time.
 
@@ -11,29 +11,29 @@ use hblite_model::Result;
 use super::key_value_scanner::SourceScanner;
 use super::store_scanner::{CompactionScanner, ScanType};
 use super::{Store, whole_steps};
-use crate::memstore::MemStoreSnapshot;
+use crate::memstore::FrozenMemStore;
 
-/// A snapshot that is being written to a file.
+/// A frozen segment that is being written to a file.
 pub(crate) struct StoreFlush {
-    snapshot: MemStoreSnapshot,
+    frozen: FrozenMemStore,
 }
 
 impl Store {
     /// Freezes what is in memory; `None` if there is nothing. Under the region's updates lock.
     pub(crate) fn prepare_flush(&self) -> Option<StoreFlush> {
         let replacing = self.replacing.lock();
-        let snapshot = self.memstore.snapshot()?;
+        let frozen = self.memstore.freeze()?;
         self.set_view(self.files());
         drop(replacing);
         let charged = whole_steps(self.charged.active.swap(0, Ordering::Relaxed));
-        self.charged.snapshot.fetch_add(charged, Ordering::Relaxed);
-        Some(StoreFlush { snapshot })
+        self.charged.frozen.fetch_add(charged, Ordering::Relaxed);
+        Some(StoreFlush { frozen })
     }
 
-    /// Writes the file, then replaces the snapshot with it. The caller updates the region's
+    /// Writes the file, then replaces the frozen segment with it. The caller updates the region's
     /// manifest.
     pub(crate) fn write_and_commit(&self, flush: &StoreFlush, flush_id: u64) -> Result<()> {
-        let segment = flush.snapshot.segment();
+        let segment = flush.frozen.segment();
         segment.flatten();
         let new = self.create_file(segment.has_tags(), |writer| {
             let mut scanner = CompactionScanner::new(
@@ -58,11 +58,11 @@ impl Store {
             self.list_file(new, &[]);
         }
         let replacing = self.replacing.lock();
-        self.memstore.clear_snapshot(flush.snapshot.id())?;
+        self.memstore.clear_frozen(flush.frozen.id())?;
         let new_file = new.iter().map(|new| Arc::clone(&new.file));
         self.set_files(self.files().iter().cloned().chain(new_file).collect());
         drop(replacing);
-        self.discharge_snapshot();
+        self.discharge_frozen();
         Ok(())
     }
 

@@ -21,7 +21,7 @@ use hblite_model::name::DEFAULT_NAMESPACE;
 use hblite_model::{Error, Exception, Result, TableName};
 
 use super::store_file::is_store_file_name;
-use crate::files::{link_or_copy, sync_dir};
+use crate::files::{exists, link_or_copy, list, sync_dir};
 use crate::layout::Layout;
 
 /// What to do about a link without a file.
@@ -92,7 +92,7 @@ impl HFileLink {
     ) -> Result<PathBuf> {
         let family = link.parent().and_then(Path::file_name).unwrap_or_default();
         for place in self.places(layout, Path::new(family)) {
-            if fs.exists(&place).map_err(|error| Error::io("cannot look for", &place, error))? {
+            if exists(fs, &place)? {
                 return Ok(place);
             }
         }
@@ -114,11 +114,7 @@ fn is_hex(name: &str) -> bool {
 /// # Errors
 /// `Io`; `CorruptHFile` for a link without a file.
 pub(crate) fn adopt_in(fs: &dyn FileSystem, layout: &Layout, dir: &Path) -> Result<()> {
-    let entries = match fs.list_dir(dir) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        entries => entries.map_err(|error| Error::io("cannot list", dir, error))?,
-    };
-    let files = entries.into_iter().filter(|entry| !entry.is_dir);
+    let files = list(fs, dir)?.into_iter().filter(|entry| !entry.is_dir);
     adopt_all(fs, layout, dir, &mut files.map(|entry| entry.name).collect())
 }
 
@@ -153,7 +149,7 @@ fn adopt(fs: &dyn FileSystem, layout: &Layout, path: &Path, link: &HFileLink) ->
         return sync_dir(fs, dir);
     }
     let target = link.target(fs, layout, path)?;
-    let is_there = fs.exists(&own).map_err(|error| Error::io("cannot look for", &own, error))?;
+    let is_there = exists(fs, &own)?;
     if !is_there {
         link_or_copy(fs, &target, &own)?;
     }

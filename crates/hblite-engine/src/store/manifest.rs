@@ -71,7 +71,7 @@ use hblite_model::protobuf::{self, MessageWriter};
 use hblite_model::{Error, Result};
 
 use super::store_file::StoreFile;
-use crate::files::sync_dir;
+use crate::files::{exists, sync_dir};
 use crate::layout::{MANIFEST_FILE, RECOVERED_EDITS_DIR, TEMPORARY_DIR};
 use crate::sealed::{self, Seal};
 
@@ -355,8 +355,7 @@ pub(crate) fn is_lost(
 ) -> Result<bool> {
     let Some(recorded) = named else { return Ok(false) };
     let path = dir.join(MANIFEST_FILE);
-    let exists = fs.exists(&path).map_err(|error| Error::io("cannot look for", &path, error))?;
-    Ok(!exists && !is_void(recorded, found))
+    Ok(!exists(fs, &path)? && !is_void(recorded, found))
 }
 
 /// What is wrong with a region that has lost its manifest.

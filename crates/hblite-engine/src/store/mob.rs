@@ -37,6 +37,7 @@ use hblite_hfile::{HFileReader, file_info};
 use hblite_model::cell::{TagIter, TagType, key};
 use hblite_model::{ColumnFamilyDescriptor, Error, Exception, RegionInfo, Result, TableName};
 
+use crate::files::exists;
 use crate::layout::Layout;
 use crate::sealed;
 
@@ -109,7 +110,7 @@ pub(super) fn is_enabled(family: &ColumnFamilyDescriptor) -> bool {
 /// Where the file is that belongs at `place` below `data` of the region `.mob`.
 fn find_file(fs: &dyn FileSystem, layout: &Layout, place: &Path) -> Result<Option<PathBuf>> {
     for path in [layout.mob_file(place), layout.archived_file(place)] {
-        if fs.exists(&path).map_err(|error| Error::io("cannot look for", &path, error))? {
+        if exists(fs, &path)? {
             return Ok(Some(path));
         }
     }

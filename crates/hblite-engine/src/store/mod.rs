@@ -1,6 +1,6 @@
 //! A store: one family of one region.
 //!
-//! Cells are in the memstore (active and, during a flush, snapshot) and in store files. A reader
+//! Cells are in the memstore (active and, during a flush, frozen) and in store files. A reader
 //! takes a [`StoreView`], the segments and the list of files at one moment: flush and compaction
 //! replace it and never touch what a reader holds.
 //!
@@ -99,8 +99,8 @@ const CHARGE_STEP: usize = 4 << 10;
 struct Charged {
     /// Bytes of the active segment, of which whole steps are charged.
     active: AtomicUsize,
-    /// Bytes charged for the snapshot.
-    snapshot: AtomicUsize,
+    /// Bytes charged for the frozen segment.
+    frozen: AtomicUsize,
 }
 
 /// How many of these bytes are charged: whole steps.
@@ -286,19 +286,19 @@ impl Store {
     /// The memory charged for all cells.
     #[inline]
     pub(crate) fn charged_bytes(&self) -> usize {
-        self.charged_active_bytes() + self.charged.snapshot.load(Ordering::Relaxed)
+        self.charged_active_bytes() + self.charged.frozen.load(Ordering::Relaxed)
     }
 
-    /// Releases the memory charged for the cells of the snapshot that is now in a file.
-    fn discharge_snapshot(&self) {
-        self.context.memory.subtract(self.charged.snapshot.swap(0, Ordering::Relaxed));
+    /// Releases the memory charged for the cells of the frozen segment that is now in a file.
+    fn discharge_frozen(&self) {
+        self.context.memory.subtract(self.charged.frozen.swap(0, Ordering::Relaxed));
     }
 
     /// Releases all memory charged, because the store's table was dropped.
     pub(crate) fn discharge(&self) {
         let active = self.charged.active.swap(0, Ordering::Relaxed);
         self.context.memory.subtract(whole_steps(active));
-        self.discharge_snapshot();
+        self.discharge_frozen();
     }
 
     /// What a reader reads.

@@ -225,6 +225,11 @@ impl StoreFile {
         markers.or_else(|| self.reader.delete_family_count()).unwrap_or(0)
     }
 
+    /// Whether the file is known to have no delete markers. HBase's files do not say.
+    pub(crate) fn has_only_puts(&self) -> bool {
+        self.reader.file_info(file_info::DELETE_MARKERS) == Some(&0_u64.to_be_bytes())
+    }
+
     /// The sequence id up to which its cells, and those of earlier files, are in files.
     pub(crate) fn sequence_id_max(&self) -> u64 {
         self.loaded_id.unwrap_or_else(|| self.reader.max_sequence_id().unwrap_or(0))

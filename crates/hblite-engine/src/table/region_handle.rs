@@ -16,8 +16,8 @@ use hblite_model::{
     Nonce, RegionInfo, RegionLoad, Result, RowMutations, RowResult, Scan, TableDescriptor,
 };
 
-use crate::region::Region;
 use crate::region::region_scanner::{RegionScanner, RegionStep};
+use crate::region::{Region, split};
 
 /// A region that was in service when it was looked up. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -122,14 +122,30 @@ impl RegionHandle {
         self.region.check_family(family)
     }
 
+    /// Refuses to flush a family that the table does not have.
+    ///
+    /// # Errors
+    /// `NoSuchColumnFamily`.
+    pub fn check_flushed_family(&self, family: &[u8]) -> Result<()> {
+        self.region.check_flushed_family(family)
+    }
+
+    /// Refuses to compact a family that the table does not have.
+    ///
+    /// # Errors
+    /// `NoSuchColumnFamily`.
+    pub fn check_compacted_family(&self, family: &[u8]) -> Result<()> {
+        self.region.compacted_store(family).map(drop)
+    }
+
     /// The key at which it would be split automatically; `None` if it cannot be split.
     pub fn split_point(&self) -> Option<Vec<u8>> {
-        self.region.split_point()
+        split::split_point(&self.region)
     }
 
     /// Whether it still reads files of its parent regions, and so can be neither split nor merged.
     pub fn has_references(&self) -> bool {
-        self.region.has_references()
+        split::has_references(&self.region)
     }
 
     fn check_row(&self, row: &[u8], doing: &str) -> Result<()> {

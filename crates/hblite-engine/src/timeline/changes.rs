@@ -19,7 +19,7 @@ use hblite_env::{
     WritableFile,
 };
 
-use crate::layout::Layout;
+use crate::layout::{Layout, rewind};
 
 /// With more names than this, staging everything again is about as fast, and the record would grow
 /// with the life of the store.
@@ -67,7 +67,7 @@ impl RecordingFileSystem {
     }
 
     fn record(&self, path: &Path) {
-        if self.store.is_rewound(path) {
+        if rewind::is_rewound(&self.store, path) {
             self.changes.add(path);
         }
     }

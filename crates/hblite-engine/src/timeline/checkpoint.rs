@@ -17,7 +17,9 @@ use hblite_model::{Error, Result};
 use super::changes::RecordingFileSystem;
 use super::{Origin, PreparedWorld, World};
 use crate::engine::{Engine, Template, image_of};
-use crate::layout::{Kept, Layout, NewContents};
+use crate::layout::Layout;
+use crate::layout::rewind::{self, Kept};
+use crate::layout::stage::{self, NewContents};
 use crate::options::EngineOptions;
 
 /// Files up to this size, in bytes, are compared: a manifest or the log's head can be replaced
@@ -103,7 +105,7 @@ impl Checkpoint {
     /// `Io`, and those of opening the checkpoint.
     pub(super) fn stage(&self, changed: Option<&BTreeSet<PathBuf>>) -> Result<Vec<Kept>> {
         let Some(Disk { fs, store, copy }) = &self.disk else { return Ok(Vec::new()) };
-        store.settle_rewind(fs.as_ref())?;
+        rewind::settle(fs.as_ref(), store)?;
         let template = self.template()?;
         // What an open of the checkpoint changed is not in its copy on disk.
         let files = template.as_ref().map_or(&self.env.fs, |template| template.files()).as_ref();
@@ -113,10 +115,10 @@ impl Checkpoint {
         };
         let new = NewContents { files, name_on_disk: &name_on_disk };
         match changed {
-            Some(changed) => store.stage_replaced(fs.as_ref(), &new, changed),
+            Some(changed) => stage::stage_replaced(fs.as_ref(), store, &new, changed),
             None => {
-                let kept = store.remove_replaced(fs.as_ref())?;
-                store.stage_rewind(fs.as_ref(), &new)?;
+                let kept = rewind::remove_replaced(fs.as_ref(), store)?;
+                stage::stage(fs.as_ref(), store, &new)?;
                 Ok(kept)
             }
         }
@@ -126,7 +128,7 @@ impl Checkpoint {
     pub(super) fn unstage(&self) {
         if let Some(Disk { fs, store, .. }) = &self.disk {
             // The next open removes what cannot be removed now.
-            let _ = store.unstage_rewind(fs.as_ref());
+            let _ = rewind::unstage(fs.as_ref(), store);
         }
     }
 

@@ -10,7 +10,7 @@ use hblite_env::{FileSystem, copy_between};
 use hblite_model::{Error, Result};
 
 use crate::backup::check_free;
-use crate::files::sync_dir;
+use crate::files::{make_dir, sync_dir};
 use crate::layout::Layout;
 
 /// Copies the files of the store to `to`.
@@ -41,7 +41,7 @@ fn copy_dir(
     disk: &dyn FileSystem,
     to: &Path,
 ) -> Result<()> {
-    disk.create_dir_all(to).map_err(|error| Error::io("cannot create directory", to, error))?;
+    make_dir(disk, to)?;
     let entries = files.list_dir(from).map_err(|error| Error::io("cannot list", from, error))?;
     for entry in entries {
         let (from, to) = (from.join(&entry.name), to.join(&entry.name));

@@ -4,6 +4,7 @@
 use hblite_model::Result;
 
 use super::Timeline;
+use crate::layout::history;
 
 impl Timeline {
     /// The history of requests; `None` if there is none.
@@ -11,7 +12,7 @@ impl Timeline {
     /// # Errors
     /// `CorruptHFile` if the file is damaged or of another store; `Io`.
     pub fn kept_history(&self) -> Result<Option<Vec<u8>>> {
-        self.engine().layout().read_history(self.env.fs.as_ref())
+        history::read(self.env.fs.as_ref(), self.engine().layout())
     }
 
     /// Replaces the history of requests. Returns false, and writes nothing, if the store is open
@@ -27,7 +28,7 @@ impl Timeline {
         let engine = self.engine();
         engine.check_open()?;
         engine.check_place_and_space()?;
-        engine.layout().write_history(self.env.fs.as_ref(), history)?;
+        history::write(self.env.fs.as_ref(), engine.layout(), history)?;
         Ok(true)
     }
 }

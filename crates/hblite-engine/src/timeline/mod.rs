@@ -46,6 +46,7 @@ use self::staging::{Staging, Target};
 use self::standby::Standby;
 use crate::catalog::OpenReport;
 use crate::engine::{Engine, Prepared, on_image};
+use crate::layout::rewind;
 use crate::options::EngineOptions;
 use crate::wal::ReplayReport;
 
@@ -149,7 +150,7 @@ impl Timeline {
         let world = World::open(&env, dir, options.clone())?;
         if !options.is_read_only {
             let layout = world.engine.layout();
-            if let Err(error) = layout.remove_checkpoints(env.fs.as_ref()) {
+            if let Err(error) = rewind::remove_checkpoints(env.fs.as_ref(), layout) {
                 // They do no harm, and the next open tries again.
                 world.engine.note(&layout.checkpoints_dir(), error.message());
             }
@@ -372,10 +373,10 @@ impl Timeline {
         let old = Arc::clone(&world.engine);
         let tables = old.catalog().move_slots();
         old.give_way();
-        let committed = old.layout().commit_rewind(fs);
+        let committed = rewind::commit(fs, old.layout());
         let begun = match (&committed, prepared) {
             (Ok(()), Some(prepared)) => {
-                old.layout().replace_parts(fs).and_then(|()| prepared.begin()).ok()
+                rewind::replace_parts(fs, old.layout()).and_then(|()| prepared.begin()).ok()
             }
             _ => None,
         };

@@ -1,4 +1,4 @@
-//! The background thread: ASYNC_WAL writes and early syncs of a segment.
+//! The background thread: ASYNC_WAL writes and early syncs of a log file.
 //!
 //! It is started by the first request, so a store that never needs it has none. Between a request
 //! and the write it pauses for [`PAUSE`], so that one write serves many appends. A failed write is

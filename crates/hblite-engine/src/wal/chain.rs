@@ -1,9 +1,9 @@
-//! Finds the segments of the log among the files of a directory. See [`super::replay`].
+//! Finds the log files among the files of a directory. See [`super::replay`].
 //!
-//! The log's head names the newest segment, each segment its predecessor, back to the oldest that
+//! The log's head names the newest log file, each log file its predecessor, back to the oldest that
 //! is needed. Number and salt must match the file, and the store must be the one that is opened.
 //!
-//! A file outside this chain is a leftover if it can be one: a segment that was no longer needed
+//! A file outside this chain is a leftover if it can be one: a log file that was no longer needed
 //! when its removal was interrupted, or one whose first record was never written. Anything else is
 //! damage. A salvage sets such files aside (see [`Chain::strays`]).
 
@@ -16,34 +16,34 @@ use hblite_model::{Error, Exception, Result};
 
 use super::entry::{self, Mark, Payload};
 use super::head::{Head, HeadState, head_path};
-use super::reader::{SegmentReader, Step};
-use super::report::{ReplayOptions, Salvaged};
-use super::segment::{
-    HEADER_SIZE, LogPosition, SegmentHeader, is_unfinished, segment_number, segment_path,
+use super::log_file::{
+    HEADER_SIZE, LogFileHeader, LogPosition, is_unfinished, log_file_number, log_file_path,
 };
+use super::reader::{LogFileReader, Step};
+use super::report::{ReplayOptions, Salvaged};
 use crate::layout::StoreId;
 
-/// A segment of the log.
+/// A log file.
 #[derive(Debug, Clone)]
-pub(super) struct SegmentFile {
+pub(super) struct LogFile {
     pub(super) path: PathBuf,
     pub(super) length: u64,
-    pub(super) header: SegmentHeader,
-    /// Where it ends according to the next segment or to the head.
+    pub(super) header: LogFileHeader,
+    /// Where it ends according to the next log file or to the head.
     pub(super) told_end: Option<u64>,
 }
 
-impl SegmentFile {
+impl LogFile {
     /// The content of the file. It is not mapped, so whatever happens to the file cannot kill the
     /// process.
     pub(super) fn read(&self, env: &Env) -> Result<Vec<u8>> {
         env.fs.read_large(&self.path).map_err(|error| Error::io("read", &self.path, error))
     }
 
-    /// The oldest segment that is needed, according to the last mark in this one.
+    /// The oldest log file that is needed, according to the last mark in this one.
     fn oldest_live(&self, env: &Env) -> Result<u64> {
         let content = self.read(env)?;
-        let mut reader = SegmentReader::new(&content, &self.header, self.told_end);
+        let mut reader = LogFileReader::new(&content, &self.header, self.told_end);
         let mut oldest = self.header.oldest_live;
         while let Some(step) = reader.next() {
             if let Step::Record { position, payload } = step
@@ -57,10 +57,10 @@ impl SegmentFile {
     }
 }
 
-/// The log's segments, oldest first.
+/// The log's files, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Chain {
-    pub(super) segments: Vec<SegmentFile>,
+    pub(super) log_files: Vec<LogFile>,
     /// Numbers of files that are no longer part of the log.
     pub(super) left_over: Vec<u64>,
     /// Numbers of files that are damaged, or have records that do not belong to the log; a salvage
@@ -85,28 +85,28 @@ impl Chain {
         if is_present {
             finder.head = finder.read_head()?;
         }
-        finder.files = list_segments(env, dir)?;
+        finder.files = list_log_files(env, dir)?;
         finder.check_head()?;
-        let (segments, oldest_needed) = finder.walk_back()?;
+        let (log_files, oldest_needed) = finder.walk_back()?;
         let highest_file = finder.files.keys().next_back().copied().unwrap_or(0);
         let highest_number = finder.head.map_or(0, |head| head.newest).max(highest_file);
         let head = finder.head;
         let mut chain =
-            Self { segments, left_over: Vec::new(), strays: Vec::new(), highest_number, head };
+            Self { log_files, left_over: Vec::new(), strays: Vec::new(), highest_number, head };
         if is_present {
             finder.sort_out_rest(&mut chain, oldest_needed)?;
         }
-        let numbers = chain.segments.windows(2).map(|pair| (&pair[0].header, &pair[1].header));
+        let numbers = chain.log_files.windows(2).map(|pair| (&pair[0].header, &pair[1].header));
         assert!(
             numbers.into_iter().all(|(older, newer)| older.number < newer.number),
-            "segments of a log ascend"
+            "files of a log ascend"
         );
         Ok(chain)
     }
 }
 
-/// Number and length of each segment in `dir`.
-fn list_segments(env: &Env, dir: &Path) -> Result<BTreeMap<u64, u64>> {
+/// Number and length of each log file in `dir`.
+fn list_log_files(env: &Env, dir: &Path) -> Result<BTreeMap<u64, u64>> {
     let entries = match env.fs.list_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -114,9 +114,9 @@ fn list_segments(env: &Env, dir: &Path) -> Result<BTreeMap<u64, u64>> {
     };
     let numbers = entries.iter().filter(|entry| !entry.is_dir);
     numbers
-        .filter_map(|entry| segment_number(&entry.name))
+        .filter_map(|entry| log_file_number(&entry.name))
         .map(|number| {
-            let path = segment_path(dir, number);
+            let path = log_file_path(dir, number);
             let length =
                 env.fs.file_length(&path).map_err(|error| Error::io("read", &path, error))?;
             Ok((number, length))
@@ -124,7 +124,7 @@ fn list_segments(env: &Env, dir: &Path) -> Result<BTreeMap<u64, u64>> {
         .collect()
 }
 
-/// What is known about a segment before its file is read.
+/// What is known about a log file before it is read.
 #[derive(Debug, Clone, Copy)]
 struct Link {
     number: u64,
@@ -135,7 +135,7 @@ struct Link {
 
 /// What a file turned out to be.
 enum Found {
-    Segment(Box<SegmentFile>),
+    LogFile(Box<LogFile>),
     /// The file ends within its header, as after an interrupted creation.
     Unfinished,
     Missing,
@@ -175,7 +175,7 @@ impl Finder<'_> {
             } else if self.options.salvage
                 && (self.is_outdated(head)? || self.is_of_another_time(head)?)
             {
-                let what = "the head does not fit the segments".to_owned();
+                let what = "the head does not fit the log files".to_owned();
                 self.damaged(head_path(self.dir), 0, what)?;
                 self.head = None;
             }
@@ -195,7 +195,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// Whether segments with records follow the end of the log that the head names.
+    /// Whether log files with records follow the end of the log that the head names.
     fn is_outdated(&self, head: Head) -> Result<bool> {
         let mut end = Some(head.salt).filter(|_| head.state != HeadState::Empty);
         let newer: Vec<(u64, u64)> =
@@ -216,7 +216,7 @@ impl Finder<'_> {
         Ok(false)
     }
 
-    /// Whether the segment that the head names was replaced by another that fits its predecessor.
+    /// Whether the log file that the head names was replaced by another that fits its predecessor.
     fn is_of_another_time(&self, head: Head) -> Result<bool> {
         let Some(newest) = self.known_header(head.newest)? else { return Ok(false) };
         let Some(Link { number, salt, .. }) = previous(&newest) else { return Ok(false) };
@@ -224,16 +224,16 @@ impl Finder<'_> {
         Ok(newest.salt != head.salt && before.is_some_and(|before| Some(before.salt) == salt))
     }
 
-    /// The header of an existing file, if it is a segment of this store.
-    fn known_header(&self, number: u64) -> Result<Option<SegmentHeader>> {
+    /// The header of an existing file, if it is a log file of this store.
+    fn known_header(&self, number: u64) -> Result<Option<LogFileHeader>> {
         let is_there = self.files.contains_key(&number);
         if is_there { Ok(self.header(number)?.ok()) } else { Ok(None) }
     }
 
-    /// Collects the segments, from the newest back to the oldest that is needed. Returns them, the
+    /// Collects the log files, from the newest back to the oldest that is needed. Returns them, the
     /// oldest first, and the number of the oldest that is needed.
-    fn walk_back(&mut self) -> Result<(Vec<SegmentFile>, u64)> {
-        let mut segments: Vec<SegmentFile> = Vec::new();
+    fn walk_back(&mut self) -> Result<(Vec<LogFile>, u64)> {
+        let mut log_files: Vec<LogFile> = Vec::new();
         let mut oldest_needed = 1;
         let mut next = match self.head {
             Some(Head { state: HeadState::Empty, newest, .. }) => {
@@ -250,32 +250,32 @@ impl Finder<'_> {
         };
         while let Some(link) = next.take().filter(|link| link.number >= oldest_needed) {
             let what = match self.open(link)? {
-                Found::Segment(segment) => {
-                    oldest_needed = oldest_needed.max(segment.header.oldest_live);
-                    next = previous(&segment.header);
-                    segments.push(*segment);
+                Found::LogFile(log_file) => {
+                    oldest_needed = oldest_needed.max(log_file.header.oldest_live);
+                    next = previous(&log_file.header);
+                    log_files.push(*log_file);
                     continue;
                 }
-                // Without a head, a kill during the creation of a segment leaves this.
-                Found::Unfinished if segments.is_empty() && self.head.is_none() => {
+                // Without a head, a kill during the creation of a log file leaves this.
+                Found::Unfinished if log_files.is_empty() && self.head.is_none() => {
                     next = self.before(link.number);
                     continue;
                 }
                 Found::Unfinished | Found::Missing => {
-                    "the segment is missing or was cut off".to_owned()
+                    "the log file is missing or was cut off".to_owned()
                 }
                 Found::Damaged(what) => what,
             };
-            oldest_needed = oldest_needed.max(self.oldest_marked(&segments)?);
+            oldest_needed = oldest_needed.max(self.oldest_marked(&log_files)?);
             if link.number >= oldest_needed {
                 let rebuilt = self.give_up(link, what)?;
                 next = self.before(link.number);
-                segments.extend(rebuilt);
+                log_files.extend(rebuilt);
             }
         }
-        segments.retain(|segment| segment.header.number >= oldest_needed);
-        segments.reverse();
-        Ok((segments, oldest_needed))
+        log_files.retain(|log_file| log_file.header.number >= oldest_needed);
+        log_files.reverse();
+        Ok((log_files, oldest_needed))
     }
 
     /// Where to begin without a head: after a salvage.
@@ -295,16 +295,16 @@ impl Finder<'_> {
         Some(Link { number: *number, salt: None, end: None })
     }
 
-    /// The oldest segment that is needed, according to marks in `segments`.
-    fn oldest_marked(&self, segments: &[SegmentFile]) -> Result<u64> {
-        segments
+    /// The oldest log file that is needed, according to marks in `log_files`.
+    fn oldest_marked(&self, log_files: &[LogFile]) -> Result<u64> {
+        log_files
             .iter()
-            .try_fold(1, |oldest, segment| Ok(oldest.max(segment.oldest_live(self.env)?)))
+            .try_fold(1, |oldest, log_file| Ok(oldest.max(log_file.oldest_live(self.env)?)))
     }
 
     /// The first bytes of a file.
     fn start(&self, number: u64) -> Result<Vec<u8>> {
-        let path = segment_path(self.dir, number);
+        let path = log_file_path(self.dir, number);
         let length = self.files.get(&number).copied().unwrap_or(0).min(HEADER_SIZE as u64 + 1);
         let mut bytes = vec![0; length as usize];
         let mut read = || self.env.fs.open(&path)?.read_exact_at(&mut bytes, 0);
@@ -313,19 +313,19 @@ impl Finder<'_> {
     }
 
     /// The header of a file; the inner error says why it is not one of this store's.
-    fn header(&self, number: u64) -> Result<std::result::Result<SegmentHeader, String>> {
-        let header = SegmentHeader::decode(&self.start(number)?);
+    fn header(&self, number: u64) -> Result<std::result::Result<LogFileHeader, String>> {
+        let header = LogFileHeader::decode(&self.start(number)?);
         Ok(header.and_then(|header| {
             let expected = self.options.store;
             if header.number != number {
-                return Err(format!("this is segment {}", header.number));
+                return Err(format!("this is log file {}", header.number));
             }
-            if header.previous_end.segment >= number || header.oldest_live > number {
+            if header.previous_end.log_file >= number || header.oldest_live > number {
                 return Err("the header is invalid".to_owned());
             }
             if is_foreign(expected, header.store) {
                 let store = header.store;
-                return Err(format!("the segment belongs to store {store}, not to {expected}"));
+                return Err(format!("the log file belongs to store {store}, not to {expected}"));
             }
             Ok(header)
         }))
@@ -335,24 +335,24 @@ impl Finder<'_> {
         let Some(length) = self.files.get(&link.number).copied() else {
             return Ok(Found::Missing);
         };
-        let path = segment_path(self.dir, link.number);
+        let path = log_file_path(self.dir, link.number);
         Ok(match self.header(link.number)? {
             Ok(header) if link.salt.is_some_and(|salt| salt != header.salt) => {
-                Found::Damaged("this is another segment with the same number".to_owned())
+                Found::Damaged("this is another log file with the same number".to_owned())
             }
             Ok(header) => {
-                let segment = SegmentFile { path, length, header, told_end: link.end };
-                Found::Segment(Box::new(segment))
+                let log_file = LogFile { path, length, header, told_end: link.end };
+                Found::LogFile(Box::new(log_file))
             }
             Err(_) if is_unfinished(&self.start(link.number)?) => Found::Unfinished,
             Err(what) => Found::Damaged(what),
         })
     }
 
-    /// Reports that a needed segment is missing or damaged. A salvage still reads its records if
+    /// Reports that a needed log file is missing or damaged. A salvage still reads its records if
     /// they can be identified, that is, if the salt is known.
-    fn give_up(&mut self, link: Link, what: String) -> Result<Option<SegmentFile>> {
-        let path = segment_path(self.dir, link.number);
+    fn give_up(&mut self, link: Link, what: String) -> Result<Option<LogFile>> {
+        let path = log_file_path(self.dir, link.number);
         let length = self.files.get(&link.number).copied().unwrap_or(0);
         let rebuilt = match link.salt.filter(|_| self.options.salvage && length > 0) {
             Some(salt) => self.rebuild(link, salt, length)?,
@@ -363,9 +363,9 @@ impl Finder<'_> {
         Ok(rebuilt)
     }
 
-    /// A segment with records of this salt, whatever its header says.
-    fn rebuild(&self, link: Link, salt: u32, length: u64) -> Result<Option<SegmentFile>> {
-        let header = SegmentHeader {
+    /// A log file with records of this salt, whatever its header says.
+    fn rebuild(&self, link: Link, salt: u32, length: u64) -> Result<Option<LogFile>> {
+        let header = LogFileHeader {
             number: link.number,
             salt,
             store: self.options.store,
@@ -374,36 +374,36 @@ impl Finder<'_> {
             oldest_live: 0,
             created: 0,
         };
-        let path = segment_path(self.dir, link.number);
-        let segment = SegmentFile { path, length, header, told_end: link.end };
-        let content = segment.read(self.env)?;
-        let mut reader = SegmentReader::new(&content, &header, link.end);
+        let path = log_file_path(self.dir, link.number);
+        let log_file = LogFile { path, length, header, told_end: link.end };
+        let content = log_file.read(self.env)?;
+        let mut reader = LogFileReader::new(&content, &header, link.end);
         let has_records = iter::from_fn(|| reader.next()).any(|s| matches!(s, Step::Record { .. }));
-        Ok(has_records.then_some(SegmentFile { header, ..segment }))
+        Ok(has_records.then_some(LogFile { header, ..log_file }))
     }
 
     /// Sorts the files outside the log into leftovers and strays.
     fn sort_out_rest(&mut self, chain: &mut Chain, oldest_needed: u64) -> Result<()> {
         let listed: Vec<PathBuf> = self.salvaged.iter().map(|s| s.file.clone()).collect();
-        let is_used = |number: u64| chain.segments.iter().any(|s| s.header.number == number);
+        let is_used = |number: u64| chain.log_files.iter().any(|s| s.header.number == number);
         let rest: Vec<(u64, u64)> =
             self.files.iter().map(|(n, length)| (*n, *length)).filter(|f| !is_used(f.0)).collect();
         for (number, length) in rest {
-            if listed.contains(&segment_path(self.dir, number)) {
+            if listed.contains(&log_file_path(self.dir, number)) {
                 chain.strays.push(number);
                 continue;
             }
             let what = match self.header(number)? {
                 Ok(_) if number < oldest_needed => None,
                 Ok(_) if length <= HEADER_SIZE as u64 => None,
-                Ok(_) => Some("the segment has records but does not belong to the log".to_owned()),
+                Ok(_) => Some("the log file has records but does not belong to the log".to_owned()),
                 Err(_) if is_unfinished(&self.start(number)?) => None,
                 Err(what) => Some(what),
             };
             match what {
                 None => chain.left_over.push(number),
                 Some(what) => {
-                    self.damaged(segment_path(self.dir, number), length, what)?;
+                    self.damaged(log_file_path(self.dir, number), length, what)?;
                     chain.strays.push(number);
                 }
             }
@@ -425,9 +425,9 @@ fn is_foreign(expected: StoreId, store: StoreId) -> bool {
     expected != StoreId::NIL && store != expected
 }
 
-/// The segment before the one with this header.
-fn previous(header: &SegmentHeader) -> Option<Link> {
-    let LogPosition { segment, offset } = header.previous_end;
+/// The log file before the one with this header.
+fn previous(header: &LogFileHeader) -> Option<Link> {
+    let LogPosition { log_file, offset } = header.previous_end;
     let salt = Some(header.previous_salt);
-    (segment > 0).then_some(Link { number: segment, salt, end: Some(offset) })
+    (log_file > 0).then_some(Link { number: log_file, salt, end: Some(offset) })
 }

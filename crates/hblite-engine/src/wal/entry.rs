@@ -1,7 +1,7 @@
 //! The records of a log: what is written, how, and how it is checked and decoded. The format is
 //! drawn at the head of [`super`].
 //!
-//! Invariant: a record is valid only at its own place. Its checksum starts from the segment's salt
+//! Invariant: a record is valid only at its own place. Its checksum starts from the log file's salt
 //! and the record's offset, so that neither a user's value with a copy of a log, nor stale bytes of
 //! another file, can be mistaken for a record.
 //!
@@ -13,7 +13,7 @@ use hblite_model::cell::{KEY_VALUE_HEADER_SIZE, key};
 use hblite_model::{CellBuffer, CellRef, Error, Nonce, Result};
 use smallvec::SmallVec;
 
-use super::segment::LogPosition;
+use super::log_file::LogPosition;
 
 /// Bytes in front of each payload: its length and its checksum.
 pub(super) const RECORD_HEADER_SIZE: usize = 4 + 4;
@@ -183,7 +183,7 @@ impl<'v> From<&'v CellBuffer> for WalEdit<'v> {
 pub(super) struct Mark {
     /// All of the log before this survives a power cut.
     pub(super) synced: LogPosition,
-    /// The oldest segment that is still needed; older ones may be missing, or reappear.
+    /// The oldest log file that is still needed; older ones may be missing, or reappear.
     pub(super) oldest_live: u64,
 }
 
@@ -198,8 +198,8 @@ pub struct WalEntry<'a> {
     pub write_time: i64,
     /// Identifies the write, so that a retry of it is recognized.
     pub nonce: Option<Nonce>,
-    /// The number of its segment.
-    pub segment: u64,
+    /// The number of its log file.
+    pub log_file: u64,
     /// The offset of its record there.
     pub offset: u64,
     cell_count: u32,
@@ -207,7 +207,7 @@ pub struct WalEntry<'a> {
 }
 
 impl<'a> WalEntry<'a> {
-    /// An entry that is in no segment.
+    /// An entry that is in no log file.
     pub(super) fn of_cells(
         region: &'a str,
         sequence_id: u64,
@@ -220,7 +220,7 @@ impl<'a> WalEntry<'a> {
             sequence_id,
             write_time,
             nonce: None,
-            segment: 0,
+            log_file: 0,
             offset: 0,
             cell_count,
             cells,
@@ -288,7 +288,7 @@ pub(super) enum Payload<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) salt: u32,
-    /// Offset of the record in its segment.
+    /// Offset of the record in its log file.
     pub(super) offset: u64,
 }
 
@@ -356,7 +356,7 @@ pub(super) fn write_payload(out: &mut [u8], place: Place, payload: &[u8]) {
 pub(super) fn write_mark(out: &mut [u8], place: Place, mark: Mark) {
     write_record(out, place, |out| {
         out.put(&[KIND_MARK]);
-        out.put(&mark.synced.segment.to_be_bytes());
+        out.put(&mark.synced.log_file.to_be_bytes());
         out.put(&mark.synced.offset.to_be_bytes());
         out.put(&mark.oldest_live.to_be_bytes());
     });
@@ -472,8 +472,8 @@ fn decode_edit(position: LogPosition, has_nonce: bool, bytes: &[u8]) -> Decoded<
     if sequence_id > SEQUENCE_ID_MAX {
         return Err("the sequence id is too large");
     }
-    let LogPosition { segment, offset } = position;
-    Ok(WalEntry { region, sequence_id, write_time, nonce, segment, offset, cell_count, cells })
+    let LogPosition { log_file, offset } = position;
+    Ok(WalEntry { region, sequence_id, write_time, nonce, log_file, offset, cell_count, cells })
 }
 
 fn decode_nonce(bytes: &[u8]) -> Option<(Nonce, &[u8])> {
@@ -484,10 +484,12 @@ fn decode_nonce(bytes: &[u8]) -> Option<(Nonce, &[u8])> {
 }
 
 fn decode_mark(bytes: &[u8]) -> Option<Mark> {
-    let (segment, rest) = bytes.split_first_chunk()?;
+    let (log_file, rest) = bytes.split_first_chunk()?;
     let (offset, rest) = rest.split_first_chunk()?;
     let (oldest_live, rest) = rest.split_first_chunk()?;
-    let synced =
-        LogPosition { segment: u64::from_be_bytes(*segment), offset: u64::from_be_bytes(*offset) };
+    let synced = LogPosition {
+        log_file: u64::from_be_bytes(*log_file),
+        offset: u64::from_be_bytes(*offset),
+    };
     rest.is_empty().then_some(Mark { synced, oldest_live: u64::from_be_bytes(*oldest_live) })
 }

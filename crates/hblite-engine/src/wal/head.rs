@@ -1,4 +1,4 @@
-//! The head of a log: a small file that names the newest segment.
+//! The head of a log: a small file that names the newest log file.
 //!
 //! ```text
 //! WALs.head, next to the directory of the log
@@ -6,21 +6,21 @@
 //! │ "hbliteWH" │ u32     │ u32 state: │ 16 bytes │ u64 number │ u32     │ u64 end,   │ 0 │ u32   │
 //! │            │ version │ 1 running  │ id of    │ of the     │ salt of │ if closed: │   │ crc32 │
 //! │            │ 1       │ 2 closed   │ the      │ newest     │ the     │ its length │   │       │
-//! │            │         │ 3 empty    │ store    │ segment    │ newest  │            │   │       │
+//! │            │         │ 3 empty    │ store    │ file       │ newest  │            │   │       │
 //! │ 8          │ 4       │ 4          │ 16       │ 8          │ 4       │ 8          │ 8 │ 4     │
 //! └────────────┴─────────┴────────────┴──────────┴────────────┴─────────┴────────────┴───┴───────┘
 //! ```
 //!
-//! Each segment names its predecessor, so all but the newest one are verified. The head verifies
+//! Each log file names its predecessor, so all but the newest one are verified. The head verifies
 //! the newest: without it, a missing or replaced end of the log could not be detected. A log begins
-//! with a head that names segment 0, of which there is none; it only shows that the log was not
+//! with a head that names log file 0, of which there is none; it only shows that the log was not
 //! lost.
 //!
 //! Invariants:
-//! 1. The head names a segment, durably, before its first record is written. So a segment newer
+//! 1. The head names a log file, durably, before its first record is written. So a log file newer
 //!    than the one in the head has no records.
 //! 2. The head says that the log is closed only when all of it is durable, and that it is empty
-//!    only when no segment is needed, before the first is removed.
+//!    only when no log file is needed, before the first is removed.
 //! 3. It is replaced by a rename, so it is complete or missing; no number is ever reused.
 
 use std::ffi::OsString;
@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use hblite_env::{FileSystem, WritableFile};
 use hblite_model::{Error, Exception, Result};
 
-use super::segment::NUMBER_MAX;
+use super::log_file::NUMBER_MAX;
 use crate::layout::StoreId;
 
 /// Bytes of a head.
@@ -44,11 +44,11 @@ const _: () = assert!(8 + 4 + 4 + StoreId::SIZE + 8 + 4 + 8 + 8 == CHECKSUM_OFFS
 /// How the log ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HeadState {
-    /// In the newest segment, at an offset that only the segment shows.
+    /// In the newest log file, at an offset that only the log file shows.
     Running,
-    /// At this offset of the newest segment. All of it is durable.
+    /// At this offset of the newest log file. All of it is durable.
     Closed { end: u64 },
-    /// No segment is needed any longer.
+    /// No log file is needed any longer.
     Empty,
 }
 
@@ -56,14 +56,14 @@ pub(super) enum HeadState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) store: StoreId,
-    /// Number and salt of the newest segment.
+    /// Number and salt of the newest log file.
     pub(super) newest: u64,
     pub(super) salt: u32,
     pub(super) state: HeadState,
 }
 
 impl Head {
-    /// The head of a log without a segment.
+    /// The head of a log without a file.
     pub(super) fn first(store: StoreId) -> Self {
         Self { store, newest: 0, salt: 0, state: HeadState::Empty }
     }
@@ -117,7 +117,7 @@ impl Head {
         };
         let newest = u64::from_be_bytes(field(bytes, 32));
         if newest > NUMBER_MAX {
-            return Err(format!("the number of the newest segment is too large: {newest}"));
+            return Err(format!("the number of the newest log file is too large: {newest}"));
         }
         Ok(Self {
             store: StoreId::from_bytes(field(bytes, 16)),
@@ -127,7 +127,7 @@ impl Head {
         })
     }
 
-    /// Reads the head of the log in `dir`; `None` if it has none, or names no segment.
+    /// Reads the head of the log in `dir`; `None` if it has none, or names no log file.
     ///
     /// # Errors
     /// `CorruptWal` if the file is damaged; `Io`.

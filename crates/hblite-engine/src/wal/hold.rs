@@ -1,6 +1,6 @@
 //! Keeps the log while a copy of it is made.
 //!
-//! While a [`SegmentHold`] lives, no segment is removed. [`SegmentHold::seal`] returns segments
+//! While a [`LogFileHold`] lives, no log file is removed. [`LogFileHold::seal`] returns log files
 //! that get no more records: together they are the log up to one moment, and they can be copied or
 //! linked at any time.
 //!
@@ -13,16 +13,16 @@ use hblite_model::Result;
 
 use super::entry::WalEntry;
 use super::head::{Head, HeadState};
+use super::log_file::log_file_path;
 use super::replay::replay_from;
 use super::report::ReplayOptions;
-use super::segment::segment_path;
 use super::writer::Previous;
 use super::{ReplayReport, Wal};
 use crate::layout::StoreId;
 
-/// Prevents the removal of segments of a log until it is dropped.
+/// Prevents the removal of files of a log until it is dropped.
 #[derive(Debug)]
-pub struct SegmentHold<'a> {
+pub struct LogFileHold<'a> {
     wal: &'a Wal,
 }
 
@@ -31,17 +31,17 @@ pub struct SegmentHold<'a> {
 pub struct SealedLog {
     files: Vec<PathBuf>,
     store: StoreId,
-    /// `None` without a segment.
+    /// `None` without a log file.
     head: Option<Head>,
 }
 
 impl SealedLog {
-    /// Its segments, oldest first: complete and durable.
+    /// Its log files, oldest first: complete and durable.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    /// Writes the head of a copy of it, durably, next to `dir`, the directory for the segments.
+    /// Writes the head of a copy of it, durably, next to `dir`, the directory for the log files.
     ///
     /// # Errors
     /// `Io`.
@@ -51,17 +51,17 @@ impl SealedLog {
 }
 
 impl Wal {
-    /// Keeps all existing and future segments until the hold is dropped. Waits for a removal in
+    /// Keeps all existing and future log files until the hold is dropped. Waits for a removal in
     /// progress.
-    pub fn hold_segments(&self) -> SegmentHold<'_> {
+    pub fn hold_log_files(&self) -> LogFileHold<'_> {
         self.removal.lock().holds += 1;
-        SegmentHold { wal: self }
+        LogFileHold { wal: self }
     }
 }
 
-impl SegmentHold<'_> {
-    /// Ends the active segment and returns the log up to there, with everything appended before the
-    /// call.
+impl LogFileHold<'_> {
+    /// Ends the active log file and returns the log up to there, with everything appended before
+    /// the call.
     ///
     /// # Errors
     /// `RegionServerStopped` if the log failed.
@@ -72,20 +72,20 @@ impl SegmentHold<'_> {
         if tail.active_number().is_none() && syncer.accounting.lock().closed_count() == 0 {
             return Ok(SealedLog { files: Vec::new(), store: tail.store(), head: None });
         }
-        // Without this mark, removed segments would be reported as missing: the mark that says that
-        // they are not needed may be in the next segment.
+        // Without this mark, removed log files would be reported as missing: the mark that says
+        // that they are not needed may be in the next log file.
         tail.append_mark(syncer.context());
         tail.request_roll();
         tail.append_mark(syncer.context());
         let numbers = syncer.accounting.lock().closed_numbers();
         let Previous { end, salt } = tail.previous();
         let (store, state) = (tail.store(), HeadState::Closed { end: end.offset });
-        let head = Head { store, newest: end.segment, salt, state };
+        let head = Head { store, newest: end.log_file, salt, state };
         drop(tail);
         // Their records may not have been written yet.
         self.wal.sync_all()?;
         let dir = &syncer.dir;
-        let files = numbers.into_iter().map(|number| segment_path(dir, number)).collect();
+        let files = numbers.into_iter().map(|number| log_file_path(dir, number)).collect();
         Ok(SealedLog { files, store, head: Some(head) })
     }
 
@@ -107,7 +107,7 @@ impl SegmentHold<'_> {
     }
 }
 
-impl Drop for SegmentHold<'_> {
+impl Drop for LogFileHold<'_> {
     fn drop(&mut self) {
         let mut removal = self.wal.removal.lock();
         assert!(removal.holds > 0, "each hold ends once");

@@ -2,15 +2,15 @@
 //!
 //! A write is appended before it is applied, and acknowledged when the log has reached what the
 //! write's [`Durability`] promises. After the process has ended, [`replay`] returns what the log
-//! holds. The log is a sequence of files, the segments; a full one is followed by a new one, and
-//! the oldest are removed when every region has flushed its entries in them.
+//! holds. The log is a sequence of files; a full one is followed by a new one, and the oldest are
+//! removed when every region has flushed its entries in them.
 //!
 //! ```text
 //! WALs/hblite-wal.0000000007
 //! ┌────────────┬─────────┬──────┬────────┬──────────┬──────────────┬──────────┬─────────────┬───┐
-//! │ "hbliteWL" │ u32     │ u32  │ u64    │ 16 bytes │ u64 segment, │ u32 salt │ u64 oldest  │ … │
-//! │            │ version │ salt │ number │ id of    │ u64 offset:  │ of that  │ segment     │   │
-//! │            │ 2       │      │        │ the      │ where the    │ segment  │ that is     │   │
+//! │ "hbliteWL" │ u32     │ u32  │ u64    │ 16 bytes │ u64 file,    │ u32 salt │ u64 oldest  │ … │
+//! │            │ version │ salt │ number │ id of    │ u64 offset:  │ of that  │ file        │   │
+//! │            │ 2       │      │        │ the      │ where the    │ file     │ that is     │   │
 //! │            │         │      │        │ store    │ log so far   │          │ still       │   │
 //! │            │         │      │        │          │ ends         │          │ needed      │   │
 //! │ 8          │ 4       │ 4    │ 8      │ 16       │ 8 + 8        │ 4        │ 8           │   │
@@ -20,10 +20,10 @@
 //!   edit   u8 1 │ u8 length, region │ u64 sequence id │ i64 write time in ms │ u32 cells │ cell*
 //!     cell   u32 key length │ u32 value length │ flat key │ value │ u16 tags length │ tags
 //!   edit with nonce  u8 3 │ … i64 write time in ms │ u64 nonce's group │ u64 number │ u32 cells …
-//!   mark   u8 2 │ u64 segment, u64 offset: synced so far │ u64 oldest segment still needed
+//!   mark   u8 2 │ u64 file, u64 offset: synced so far │ u64 oldest file still needed
 //! ```
 //!
-//! The newest segment is named by the log's head (see `head.rs`).
+//! The newest log file is named by the log's head (see `head.rs`).
 //!
 //! All numbers are big-endian. The checksum of a record starts from
 //! `salt ^ low 32 bits of the record's offset ^ (length rotated left by 16)` instead of 0. A cell
@@ -31,12 +31,12 @@
 //!
 //! Invariants:
 //! 1. Within a region, the order of the records is the order of the sequence ids.
-//! 2. A segment is durable before its successor is created, so a power cut can explain damage only
+//! 2. A log file is durable before its successor is created, so a power cut can explain damage only
 //!    in the newest one.
-//! 3. A segment's header and name are durable, and the head names it, before its first record is
+//! 3. A log file's header and name are durable, and the head names it, before its first record is
 //!    written; so a file that is missing, older or from another store is detected.
-//! 4. Segments are removed in order. Before a removal, a durable mark says that the segment is not
-//!    needed, so one that reappears after a power cut is not read.
+//! 4. Log files are removed in order. Before a removal, a durable mark says that the log file is
+//!    not needed, so one that reappears after a power cut is not read.
 //! 5. A record is in the log if its write succeeded, and absent if its write failed, because a
 //!    failed write is undone. A failed sync of records or names is never retried: the log refuses
 //!    everything from then on. New files without records are abandoned instead.
@@ -53,13 +53,13 @@ mod entry;
 pub(crate) mod hbase;
 mod head;
 mod hold;
+mod log_file;
 mod options;
 mod output;
 mod progress;
 mod reader;
 mod replay;
 mod report;
-mod segment;
 mod syncer;
 mod watch;
 mod writer;
@@ -76,7 +76,7 @@ use hblite_model::{Durability, Error, Result};
 
 pub use accounting::WalRegion;
 pub use entry::{EditOrigin, WalCells, WalEdit, WalEntry};
-pub use hold::{SealedLog, SegmentHold};
+pub use hold::{LogFileHold, SealedLog};
 pub use options::WalOptions;
 pub use replay::{ReplayReport, replay};
 pub use report::{ReplayOptions, Salvaged, TornTail, UnclosedLog};
@@ -85,8 +85,8 @@ use self::accounting::Accounting;
 use self::background::Background;
 use self::entry::REGION_NAME_LENGTH_MAX;
 use self::head::{Head, HeadState};
+use self::log_file::log_file_path;
 use self::replay::FoundLog;
-use self::segment::segment_path;
 use self::syncer::{Goal, Syncer};
 use self::writer::{EditRecord, Previous, Tail};
 use crate::layout::{Layout, RootFiles, StoreId};
@@ -104,11 +104,11 @@ pub struct Wal {
     syncer: Arc<Syncer>,
     background: Background,
     options: WalOptions,
-    /// Held while segments are removed.
+    /// Held while log files are removed.
     removal: Mutex<Removal>,
 }
 
-/// How many holders keep segments that the regions no longer need.
+/// How many holders keep log files that the regions no longer need.
 #[derive(Debug, Default)]
 struct Removal {
     holds: usize,
@@ -122,16 +122,16 @@ pub fn store_of(fs: &dyn FileSystem, dir: &Path) -> Result<Option<StoreId>> {
     Ok(Head::read(fs, dir)?.map(|head| head.store))
 }
 
-/// The content of the head with which a log begins: it names no segment. `None` if the log that was
-/// found is continued.
+/// The content of the head with which a log begins: it names no log file. `None` if the log that
+/// was found is continued.
 pub(crate) fn first_head(found: &ReplayReport) -> Option<Vec<u8>> {
-    // A salvage continues without the segments that the head names.
+    // A salvage continues without the log files that the head names.
     let has_head = found.log.head.is_some() && found.salvaged.is_empty();
-    let is_continued = has_head || !found.log.segments.is_empty();
+    let is_continued = has_head || !found.log.log_files.is_empty();
     (!is_continued).then(|| Head::first(found.log.store).encode().to_vec())
 }
 
-/// The path of the file that names the newest segment of the log in `dir`.
+/// The path of the file that names the newest log file in `dir`.
 pub fn head_file(dir: &Path) -> PathBuf {
     head::head_path(dir)
 }
@@ -139,7 +139,7 @@ pub fn head_file(dir: &Path) -> PathBuf {
 impl Wal {
     /// Continues the log in `dir`; `found` is the result of its replay.
     ///
-    /// The first segment is created by the first append, so that opening costs nothing. The caller
+    /// The first log file is created by the first append, so that opening costs nothing. The caller
     /// holds the lock of the directory, and calls [`Wal::region_flushed`] or
     /// [`Wal::region_removed`] for each of [`ReplayReport::regions`] when its entries are no longer
     /// needed.
@@ -152,7 +152,7 @@ impl Wal {
     }
 
     /// Like [`Wal::open`], and makes the files of the store's root durable before this process
-    /// creates its first segment, which the removal of leftovers may do.
+    /// creates its first log file, which the removal of leftovers may do.
     pub(crate) fn open_in_store(
         env: &Env,
         dir: &Path,
@@ -172,10 +172,10 @@ impl Wal {
         let previous = Previous { end: found.end(), salt: found.end_salt() };
         let next_number = found.highest_number + 1;
         let tail = Tail::new(found.store, previous, next_number, options.roll_size_bytes);
-        let segments = found.segments.iter().map(|segment| segment.closed.clone());
-        let accounting = Accounting::with_segments(segments);
+        let log_files = found.log_files.iter().map(|log_file| log_file.closed.clone());
+        let accounting = Accounting::with_log_files(log_files);
         let syncer = Syncer::new(env.clone(), dir.to_path_buf(), tail, accounting);
-        syncer.resume(found.head.is_some(), found.unsynced(), options.are_segments_mapped);
+        syncer.resume(found.head.is_some(), found.unsynced(), options.are_files_mapped);
         syncer.begin_with(root);
         let wal = Self {
             syncer: Arc::new(syncer),
@@ -193,7 +193,7 @@ impl Wal {
         if let Some(root) = self.syncer.dir.parent() {
             let layout = Layout::new(root).with_store_id(found.store);
             for number in &found.strays {
-                layout.set_aside(fs, &segment_path(&self.syncer.dir, *number))?;
+                layout.set_aside(fs, &log_file_path(&self.syncer.dir, *number))?;
             }
         }
         if found.left_over.is_empty() {
@@ -208,10 +208,10 @@ impl Wal {
         let is_newest = |number: &u64| found.head.is_none_or(|head| head.newest == *number);
         let is_empty = found.head.is_some_and(|head| head.state == HeadState::Empty);
         if !is_empty && found.left_over.iter().any(is_newest) {
-            // The newest segment may be removed only when the head names another one.
+            // The newest log file may be removed only when the head names another one.
             self.mark(Goal::Synced)?;
         }
-        self.remove_segments(&found.left_over)?;
+        self.remove_log_files(&found.left_over)?;
         self.sync_dir()
     }
 
@@ -339,7 +339,7 @@ impl Wal {
         self.syncer.fail_after_panic();
     }
 
-    /// Begins a new segment, unless the active one has no entries.
+    /// Begins a new log file, unless the active one has no entries.
     ///
     /// # Errors
     /// `RegionServerStopped` if the log failed.
@@ -357,7 +357,7 @@ impl Wal {
     }
 
     /// Records that all entries of the region up to this sequence id are durably in HFiles, and
-    /// removes the segments that are no longer needed.
+    /// removes the log files that are no longer needed.
     ///
     /// # Errors
     /// `RegionServerStopped` if the log failed, `Io` if a file could not be removed.
@@ -376,20 +376,20 @@ impl Wal {
         self.remove_unneeded()
     }
 
-    /// The regions whose flush brings the log back to [`WalOptions::segments_max`] segments, sorted
+    /// The regions whose flush brings the log back to [`WalOptions::files_max`] log files, sorted
     /// by name; none if it is not above.
     pub fn regions_to_flush(&self) -> Vec<String> {
-        let excess = self.segment_count().saturating_sub(self.options.segments_max);
+        let excess = self.log_file_count().saturating_sub(self.options.files_max);
         self.syncer.accounting.lock().regions_of_oldest(excess)
     }
 
-    /// The regions that keep older segments than the active one, sorted by name.
-    pub(crate) fn regions_in_old_segments(&self) -> Vec<String> {
+    /// The regions that keep older log files than the active one, sorted by name.
+    pub(crate) fn regions_in_old_log_files(&self) -> Vec<String> {
         self.syncer.accounting.lock().regions_of_oldest(usize::MAX)
     }
 
-    /// Number of segments, including the active one.
-    pub fn segment_count(&self) -> usize {
+    /// Number of log files, including the active one.
+    pub fn log_file_count(&self) -> usize {
         let tail = self.syncer.tail.lock();
         let closed = self.syncer.accounting.lock().closed_count();
         closed + usize::from(tail.active_number().is_some())
@@ -415,17 +415,17 @@ impl Wal {
         self.syncer.trim();
         self.syncer.close();
         let Previous { end, salt } = last;
-        if end.segment == 0 {
+        if end.log_file == 0 {
             return Ok(true);
         }
         let state =
             if is_needed { HeadState::Closed { end: end.offset } } else { HeadState::Empty };
-        let head = Head { store, newest: end.segment, salt, state };
+        let head = Head { store, newest: end.log_file, salt, state };
         head.write(self.syncer.env.fs.as_ref(), &self.syncer.dir)?;
         if is_needed {
             return Ok(false);
         }
-        self.remove_segments(&[end.segment])?;
+        self.remove_log_files(&[end.log_file])?;
         Ok(true)
     }
 
@@ -447,7 +447,7 @@ impl Wal {
     }
 
     fn remove_unneeded(&self) -> Result<()> {
-        // Locked to the end: a holder of segments must find the remaining ones marked as the
+        // Locked to the end: a holder of log files must find the remaining ones marked as the
         // oldest.
         let removal = self.removal.lock();
         if removal.holds > 0 {
@@ -462,7 +462,7 @@ impl Wal {
         self.mark(Goal::Synced)
             .inspect_err(|_| self.syncer.accounting.lock().put_back(&removable))?;
         for (index, number) in removable.iter().enumerate() {
-            if let Err(error) = self.remove_segments(&[*number]) {
+            if let Err(error) = self.remove_log_files(&[*number]) {
                 self.syncer.accounting.lock().put_back(&removable[index..]);
                 return Err(error);
             }
@@ -470,9 +470,9 @@ impl Wal {
         Ok(())
     }
 
-    fn remove_segments(&self, numbers: &[u64]) -> Result<()> {
+    fn remove_log_files(&self, numbers: &[u64]) -> Result<()> {
         for number in numbers {
-            let path = segment_path(&self.syncer.dir, *number);
+            let path = log_file_path(&self.syncer.dir, *number);
             let removed = self.syncer.env.fs.remove_file(&path);
             removed.map_err(|error| Error::io("remove", &path, error))?;
         }

@@ -1,10 +1,10 @@
-//! The files of the log while they are written: the active segment, its successors, the head.
+//! The files of the log while they are written: the active log file, its successors, the head.
 //!
-//! Failure: a write that failed is undone. The segment is cut back to the last record that was
-//!          written whole, and synced, so that its content is known. A segment whose creation
+//! Failure: a write that failed is undone. The log file is cut back to the last record that was
+//!          written whole, and synced, so that its content is known. A log file whose creation
 //!          failed is removed: nothing relies on it or on the head that was to name it, so a failed
-//!          sync of one of these two files does no harm. If the rename of the head failed, the
-//!          segment stays, since the head may name it. In all these cases the log can continue: see
+//!          sync of one of these two files does no harm. If the rename of the head failed, the log
+//!          file stays, since the head may name it. In all these cases the log can continue: see
 //!          [`super::Tail::take_back`]. After any other failed sync, including that of a cut, it is
 //!          unknown what is on the disk, and nothing can be undone.
 //! Threads: the leader of a group uses it, see [`super::syncer`].
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use hblite_env::{Env, WritableFile};
 
 use super::head::{Head, HeadState};
-use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader, segment_path};
+use super::log_file::{HEADER_SIZE, LogFileHeader, LogPosition, log_file_path};
 use super::writer::{Previous, Roll, Unwritten};
 use crate::layout::RootFiles;
 
@@ -82,10 +82,10 @@ fn is_full(error: &io::Error) -> bool {
     )
 }
 
-/// The segment that gets the records.
+/// The log file that gets the records.
 #[derive(Debug)]
 #[repr(C)]
-struct OpenSegment {
+struct OpenLogFile {
     file: Box<dyn WritableFile>,
     end: LogPosition,
     path: PathBuf,
@@ -94,7 +94,7 @@ struct OpenSegment {
     synced_offset: u64,
 }
 
-impl OpenSegment {
+impl OpenLogFile {
     /// Writes the bytes, or cuts the file back to what it was.
     fn write(&mut self, bytes: &[u8]) -> Outcome<()> {
         if bytes.is_empty() {
@@ -122,7 +122,7 @@ impl OpenSegment {
         is_written
     }
 
-    /// Removes the zeros after the end. If that fails, they are not read: the next segment or the
+    /// Removes the zeros after the end. If that fails, they are not read: the next log file or the
     /// head says where this one ends, or a replay finds only zeros.
     fn trim(&mut self) {
         let _ = self.file.trim();
@@ -135,7 +135,7 @@ impl OpenSegment {
     }
 }
 
-/// How much of the active segment may not survive a power cut.
+/// How much of the active log file may not survive a power cut.
 #[derive(Debug)]
 pub(super) struct Unsynced {
     pub(super) path: PathBuf,
@@ -147,21 +147,21 @@ pub(super) struct Unsynced {
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(super) struct Output {
-    segment: Option<OpenSegment>,
+    log_file: Option<OpenLogFile>,
     /// Files of an earlier process that may not be durable, with the offset from which; they must
-    /// be durable before the next segment is. That process may have failed to sync them, so they
+    /// be durable before the next log file is. That process may have failed to sync them, so they
     /// are written again.
     pub(super) found: Vec<(PathBuf, u64)>,
     /// Whether the name of the log's directory is durable.
     pub(super) is_dir_durable: bool,
     /// See [`hblite_env::FileSystem::create_log`].
-    pub(super) are_segments_mapped: bool,
-    /// What must be durable before there is a segment of this process.
+    pub(super) are_files_mapped: bool,
+    /// What must be durable before there is a log file of this process.
     pub(super) root: Option<RootFiles>,
 }
 
 impl Output {
-    /// Writes the bytes, each part into its segment. Returns how many were written; an undone
+    /// Writes the bytes, each part into its log file. Returns how many were written; an undone
     /// failure leaves nothing of the others.
     pub(super) fn write(
         &mut self,
@@ -174,14 +174,14 @@ impl Output {
         (written, outcome)
     }
 
-    /// See [`WritableFile::write_in_place`]: for the active segment.
+    /// See [`WritableFile::write_in_place`]: for the active log file.
     #[inline]
     pub(super) fn write_in_place(
         &mut self,
         length: usize,
         write: &mut dyn FnMut(&mut [u8]),
     ) -> bool {
-        self.segment.as_mut().is_some_and(|segment| segment.write_in_place(length, write))
+        self.log_file.as_mut().is_some_and(|log_file| log_file.write_in_place(length, write))
     }
 
     fn write_pieces(
@@ -193,23 +193,23 @@ impl Output {
     ) -> Outcome<()> {
         for Roll { buffer_index, header } in &unwritten.rolls {
             let piece = &unwritten.bytes[*written..*buffer_index];
-            if let Some(full) = &mut self.segment {
+            if let Some(full) = &mut self.log_file {
                 full.write(piece)?;
                 *written = *buffer_index;
                 full.trim();
                 full.sync()?;
-                assert_eq!(full.end, header.previous_end, "a segment follows the end of the log");
+                assert_eq!(full.end, header.previous_end, "a log file follows the end of the log");
             }
-            assert_eq!(*written, *buffer_index, "each record has a segment");
+            assert_eq!(*written, *buffer_index, "each record has a log file");
             self.sync_found(env)?;
             self.begin_use(env)?;
-            self.segment = Some(self.create(env, dir, header)?);
+            self.log_file = Some(self.create(env, dir, header)?);
             self.is_dir_durable = true;
         }
         let rest = &unwritten.bytes[*written..];
-        match &mut self.segment {
-            Some(segment) => segment.write(rest)?,
-            None => assert!(rest.is_empty(), "each record has a segment"),
+        match &mut self.log_file {
+            Some(log_file) => log_file.write(rest)?,
+            None => assert!(rest.is_empty(), "each record has a log file"),
         }
         *written = unwritten.bytes.len();
         Ok(())
@@ -226,9 +226,9 @@ impl Output {
         Ok(())
     }
 
-    /// Creates a segment, makes its name and its header durable, and makes the log's head name it.
-    fn create(&self, env: &Env, dir: &Path, header: &SegmentHeader) -> Outcome<OpenSegment> {
-        let (fs, path) = (env.fs.as_ref(), segment_path(dir, header.number));
+    /// Creates a log file, makes its name and its header durable, and makes the log's head name it.
+    fn create(&self, env: &Env, dir: &Path, header: &LogFileHeader) -> Outcome<OpenLogFile> {
+        let (fs, path) = (env.fs.as_ref(), log_file_path(dir, header.number));
         let prepared = self.prepare(env, dir, &path, header);
         if prepared.as_ref().is_err_and(|failure| failure.is_undone) {
             // Leftovers have no records, and their number is not reused.
@@ -237,26 +237,26 @@ impl Output {
         let file = prepared?;
         Head::put_in_place(fs, dir).map_err(|error| Failure::undone("create", &path, &error))?;
         Head::make_durable(fs, dir).map_err(|error| Failure::unknown("create", &path, &error))?;
-        let end = LogPosition { segment: header.number, offset: HEADER_SIZE as u64 };
+        let end = LogPosition { log_file: header.number, offset: HEADER_SIZE as u64 };
         let (salt, synced_offset) = (header.salt, end.offset);
-        Ok(OpenSegment { file, path, salt, end, synced_offset })
+        Ok(OpenLogFile { file, path, salt, end, synced_offset })
     }
 
-    /// Creates a segment and, next to the log's head, a new head that names it, durably.
+    /// Creates a log file and, next to the log's head, a new head that names it, durably.
     fn prepare(
         &self,
         env: &Env,
         dir: &Path,
         path: &Path,
-        header: &SegmentHeader,
+        header: &LogFileHeader,
     ) -> Outcome<Box<dyn WritableFile>> {
         let fs = env.fs.as_ref();
-        let SegmentHeader { store, number: newest, salt, .. } = *header;
+        let LogFileHeader { store, number: newest, salt, .. } = *header;
         let head = Head { store, newest, salt, state: HeadState::Running };
         let undone = |error| Failure::undone("create", path, &error);
         let unnamed = |error| Failure::new_name(path, &error);
 
-        let mut file = fs.create_log(path, self.are_segments_mapped).map_err(undone)?;
+        let mut file = fs.create_log(path, self.are_files_mapped).map_err(undone)?;
         file.write_all(&header.encode()).map_err(undone)?;
         // Written before the first sync, so that a file system can commit everything at once.
         let mut head = head.prepare(fs, dir).map_err(undone)?;
@@ -268,23 +268,23 @@ impl Output {
         Ok(file)
     }
 
-    /// Where the log ends in the files, if there is an active segment.
+    /// Where the log ends in the files, if there is an active log file.
     pub(super) fn end(&self) -> Option<Previous> {
-        self.segment.as_ref().map(|segment| Previous { end: segment.end, salt: segment.salt })
+        self.log_file.as_ref().map(|log_file| Previous { end: log_file.end, salt: log_file.salt })
     }
 
-    /// Makes everything written durable. Returns where that ends, if there is an active segment.
+    /// Makes everything written durable. Returns where that ends, if there is an active log file.
     pub(super) fn sync(&mut self, env: &Env) -> Outcome<Option<LogPosition>> {
         self.sync_found(env)?;
-        let Some(segment) = &mut self.segment else { return Ok(None) };
-        segment.sync()?;
-        Ok(Some(segment.end))
+        let Some(log_file) = &mut self.log_file else { return Ok(None) };
+        log_file.sync()?;
+        Ok(Some(log_file.end))
     }
 
-    /// Removes the zeros after the end of the active segment.
+    /// Removes the zeros after the end of the active log file.
     pub(super) fn trim(&mut self) {
-        if let Some(segment) = &mut self.segment {
-            segment.trim();
+        if let Some(log_file) = &mut self.log_file {
+            log_file.trim();
         }
     }
 
@@ -297,26 +297,26 @@ impl Output {
         Ok(())
     }
 
-    /// The path of the active segment if another file is there. A check that fails proves nothing.
-    pub(super) fn displaced_segment(&self) -> Option<PathBuf> {
-        let segment = self.segment.as_ref()?;
-        let is_in_place = segment.file.is_in_place().unwrap_or(true);
-        (!is_in_place).then(|| segment.path.clone())
+    /// The path of the active log file if another file is there. A check that fails proves nothing.
+    pub(super) fn displaced_log_file(&self) -> Option<PathBuf> {
+        let log_file = self.log_file.as_ref()?;
+        let is_in_place = log_file.file.is_in_place().unwrap_or(true);
+        (!is_in_place).then(|| log_file.path.clone())
     }
 
-    /// The unsynced part of the active segment.
+    /// The unsynced part of the active log file.
     pub(super) fn unsynced(&self) -> Option<Unsynced> {
-        let segment = self.segment.as_ref()?;
-        let bytes = segment.end.offset - segment.synced_offset;
-        Some(Unsynced { path: segment.path.clone(), end: segment.end, bytes })
+        let log_file = self.log_file.as_ref()?;
+        let bytes = log_file.end.offset - log_file.synced_offset;
+        Some(Unsynced { path: log_file.path.clone(), end: log_file.end, bytes })
     }
 
     /// Records that the log is synced up to `end`.
     pub(super) fn note_synced(&mut self, end: LogPosition) {
-        if let Some(segment) = &mut self.segment
-            && segment.end.segment == end.segment
+        if let Some(log_file) = &mut self.log_file
+            && log_file.end.log_file == end.log_file
         {
-            segment.synced_offset = segment.synced_offset.max(end.offset);
+            log_file.synced_offset = log_file.synced_offset.max(end.offset);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Reads the records of one segment, and finds the next record after damage.
+//! Reads the records of one log file, and finds the next record after damage.
 //!
 //! Where no valid record begins, everything up to the next valid record, or to the end, is damage.
 //! Because a record is only valid at its own position (see [`super::entry`]), bytes inside a record
@@ -7,17 +7,17 @@
 use super::entry::{
     Place, RECORD_HEADER_SIZE, is_start_of_record, plausible_payload, valid_payload,
 };
-use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader};
+use super::log_file::{HEADER_SIZE, LogFileHeader, LogPosition};
 
 /// Disks and page caches lose whole sectors of this size.
 const SECTOR_SIZE: usize = 512;
 /// The length field of a record may begin with this many zeros.
 const LENGTH_ZEROS_MAX: usize = 3;
-/// How many times its length a segment may be hashed in the search for records after damage.
+/// How many times its length a log file may be hashed in the search for records after damage.
 /// Crafted bytes could otherwise take quadratic time.
 const SEARCH_FACTOR: usize = 16;
 
-/// Something found in a segment.
+/// Something found in a log file.
 #[derive(Debug)]
 pub(super) enum Step<'a> {
     /// A valid record.
@@ -26,13 +26,13 @@ pub(super) enum Step<'a> {
     Damage(Damage),
 }
 
-/// Bytes in a segment that are not a valid record.
+/// Bytes in a log file that are not a valid record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Damage {
     pub(super) start: u64,
-    /// Where the next record begins, or the segment ends.
+    /// Where the next record begins, or the log file ends.
     pub(super) end: u64,
-    /// Whether the segment was searched for following records and has none.
+    /// Whether the log file was searched for following records and has none.
     pub(super) is_last: bool,
     /// Whether a kill in the middle of a write leaves it like this: the file ends inside a record.
     pub(super) is_cut: bool,
@@ -44,22 +44,22 @@ pub(super) struct Damage {
     pub(super) is_lost: bool,
 }
 
-/// Iterates over a segment.
+/// Iterates over a log file.
 #[derive(Debug, Clone)]
-pub(super) struct SegmentReader<'a> {
+pub(super) struct LogFileReader<'a> {
     bytes: &'a [u8],
     number: u64,
     salt: u32,
     at: usize,
-    /// Where the segment ends according to the next one, or to the head of the log.
+    /// Where the log file ends according to the next one, or to the head of the log.
     told_end: Option<u64>,
     /// Bytes that may still be hashed in the search for records after damage.
     search_budget: usize,
 }
 
-impl<'a> SegmentReader<'a> {
-    /// Reads a segment of these bytes, the header included, up to its `told_end`.
-    pub(super) fn new(file: &'a [u8], header: &SegmentHeader, told_end: Option<u64>) -> Self {
+impl<'a> LogFileReader<'a> {
+    /// Reads a log file of these bytes, the header included, up to its `told_end`.
+    pub(super) fn new(file: &'a [u8], header: &LogFileHeader, told_end: Option<u64>) -> Self {
         let told = told_end.and_then(|end| usize::try_from(end).ok()).unwrap_or(usize::MAX);
         let bytes = &file[..file.len().min(told)];
         let search_budget = bytes.len().saturating_mul(SEARCH_FACTOR).max(1);
@@ -73,7 +73,7 @@ impl<'a> SegmentReader<'a> {
         self.at as u64
     }
 
-    /// Whether the next segment's header, or the head of the log, says where this one ends.
+    /// Whether the next log file's header, or the head of the log, says where this one ends.
     pub(super) fn is_end_told(&self) -> bool {
         self.told_end.is_some()
     }
@@ -89,7 +89,7 @@ impl<'a> SegmentReader<'a> {
         let place = Place { salt: self.salt, offset: start as u64 };
         if let Some(payload) = valid_payload(rest, place) {
             self.at += RECORD_HEADER_SIZE + payload.len();
-            let position = LogPosition { segment: self.number, offset: place.offset };
+            let position = LogPosition { log_file: self.number, offset: place.offset };
             return Some(Step::Record { position, payload });
         }
         let is_blank = self.told_end.is_none() && rest.len() > LENGTH_ZEROS_MAX && is_zero(rest);

@@ -1,22 +1,22 @@
 //! Reads a log after its process has ended, however it ended.
 //!
 //! For which files belong to the log, see [`super::chain`]. The log ends at the end of the newest
-//! segment, or before that at damage that a kill or a power cut explains, which is a torn tail and
+//! log file, or before that at damage that a kill or a power cut explains, which is a torn tail and
 //! is reported. All other damage is an error:
 //!
-//! | what is found in the newest segment | it is |
+//! | what is found in the newest log file | it is |
 //! |---|---|
 //! | only zeros up to the end of the file | the end: zeros are written ahead of the records |
 //! | the file ends inside a record | a torn tail: a kill during a write |
 //! | sectors of zeros, which no later mark calls synced | a torn tail: a kill or a power cut |
 //! | anything else | damage: an error with file and offset, or skipped and listed by salvage |
 //!
-//! In older segments everything is damage, because a segment is synced before its successor is
+//! In older log files everything is damage, because a log file is synced before its successor is
 //! created.
 //!
 //! The records after lost pages were not synced either (syncs happen in order), so a torn tail
-//! drops nothing that was promised to survive a power cut. The next segment's header says where the
-//! log ended, so a torn tail is examined only once.
+//! drops nothing that was promised to survive a power cut. The next log file's header says where
+//! the log ended, so a torn tail is examined only once.
 //!
 //! A log that was not closed may have lost whole records at its end in a power cut, without a
 //! trace. [`ReplayReport::unclosed`] therefore says where it ends and what is known to be synced.
@@ -29,23 +29,23 @@ use std::path::Path;
 use hblite_env::Env;
 use hblite_model::{Error, Exception, Result};
 
-use super::accounting::ClosedSegment;
-use super::chain::{Chain, SegmentFile};
+use super::accounting::ClosedLogFile;
+use super::chain::{Chain, LogFile};
 use super::entry::{self, Payload, WalEntry};
 use super::head::{Head, HeadState};
-use super::reader::{Damage, SegmentReader, Step};
+use super::log_file::{HEADER_SIZE, LogFileHeader, LogPosition};
+use super::reader::{Damage, LogFileReader, Step};
 use super::report::{ReplayOptions, Salvaged, TornTail, UnclosedLog};
-use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader};
 use crate::layout::StoreId;
 
 /// What a replay found.
 #[derive(Debug, Clone, Default)]
 pub struct ReplayReport {
-    /// Number of segments read.
-    pub segments: usize,
+    /// Number of log files read.
+    pub log_files: usize,
     /// Number of entries passed on.
     pub entries: u64,
-    /// Length of all segments read.
+    /// Length of all log files read.
     pub bytes: u64,
     /// Where the log broke off, if it did.
     pub torn_tail: Option<TornTail>,
@@ -57,7 +57,7 @@ pub struct ReplayReport {
 }
 
 impl ReplayReport {
-    /// Whether the log has no head yet, so that no segment names its store.
+    /// Whether the log has no head yet, so that no log file names its store.
     pub fn is_new(&self) -> bool {
         self.log.head.is_none()
     }
@@ -72,7 +72,7 @@ impl ReplayReport {
     /// The regions with entries in the log, each with its highest sequence id, sorted by name.
     pub fn regions(&self) -> Vec<(&str, u64)> {
         let mut regions: BTreeMap<&str, u64> = BTreeMap::new();
-        for (name, highest) in self.log.segments.iter().flat_map(|s| &s.closed.regions) {
+        for (name, highest) in self.log.log_files.iter().flat_map(|s| &s.closed.regions) {
             let known = regions.entry(name).or_default();
             *known = (*known).max(*highest);
         }
@@ -80,10 +80,10 @@ impl ReplayReport {
     }
 }
 
-/// A segment that was found.
+/// A log file that was found.
 #[derive(Debug, Clone)]
-pub(super) struct FoundSegment {
-    pub(super) closed: ClosedSegment,
+pub(super) struct FoundLogFile {
+    pub(super) closed: ClosedLogFile,
     pub(super) salt: u32,
     pub(super) end: LogPosition,
 }
@@ -92,7 +92,7 @@ pub(super) struct FoundSegment {
 #[derive(Debug, Clone, Default)]
 pub(super) struct FoundLog {
     pub(super) store: StoreId,
-    pub(super) segments: Vec<FoundSegment>,
+    pub(super) log_files: Vec<FoundLogFile>,
     /// Up to here the log is known to survive a power cut.
     pub(super) synced: LogPosition,
     /// Numbers of files that are no longer part of the log.
@@ -108,23 +108,23 @@ pub(super) struct FoundLog {
 impl FoundLog {
     /// Where the log ends.
     pub(super) fn end(&self) -> LogPosition {
-        self.segments.last().map(|segment| segment.end).unwrap_or_default()
+        self.log_files.last().map(|log_file| log_file.end).unwrap_or_default()
     }
 
-    /// The offset from which each segment may not survive a power cut; fully durable segments are
+    /// The offset from which each log file may not survive a power cut; fully durable log files are
     /// omitted.
     pub(super) fn unsynced(&self) -> impl Iterator<Item = LogPosition> {
         let synced = self.synced;
-        self.segments.iter().filter(move |segment| segment.end > synced).map(move |segment| {
-            let number = segment.end.segment;
-            let offset = if number == synced.segment { synced.offset } else { 0 };
-            LogPosition { segment: number, offset }
+        self.log_files.iter().filter(move |log_file| log_file.end > synced).map(move |log_file| {
+            let number = log_file.end.log_file;
+            let offset = if number == synced.log_file { synced.offset } else { 0 };
+            LogPosition { log_file: number, offset }
         })
     }
 
-    /// The salt of the segment in which the log ends.
+    /// The salt of the log file in which the log ends.
     pub(super) fn end_salt(&self) -> u32 {
-        self.segments.last().map_or(0, |segment| segment.salt)
+        self.log_files.last().map_or(0, |log_file| log_file.salt)
     }
 }
 
@@ -162,13 +162,13 @@ pub(super) fn replay_from(
     report.log.highest_number = chain.highest_number;
     report.log.head = chain.head;
     if let Some(Head { newest, state: HeadState::Closed { end }, .. }) = chain.head {
-        report.log.synced = LogPosition { segment: newest, offset: end };
+        report.log.synced = LogPosition { log_file: newest, offset: end };
     }
-    let replayer = Replayer { env, options, segments: &chain.segments };
-    for index in 0..chain.segments.len() {
-        if replayer.replay_segment(index, &mut report, sink)? {
-            let after = &chain.segments[index + 1..];
-            report.log.left_over.extend(after.iter().map(|segment| segment.header.number));
+    let replayer = Replayer { env, options, log_files: &chain.log_files };
+    for index in 0..chain.log_files.len() {
+        if replayer.replay_log_file(index, &mut report, sink)? {
+            let after = &chain.log_files[index + 1..];
+            report.log.left_over.extend(after.iter().map(|log_file| log_file.header.number));
             break;
         }
     }
@@ -179,7 +179,7 @@ pub(super) fn replay_from(
 struct Replayer<'a> {
     env: &'a Env,
     options: ReplayOptions,
-    segments: &'a [SegmentFile],
+    log_files: &'a [LogFile],
 }
 
 /// What follows damage.
@@ -190,18 +190,18 @@ struct Ahead {
 }
 
 impl Replayer<'_> {
-    /// True if the log ends in this segment although others follow.
-    fn replay_segment(
+    /// True if the log ends in this log file although others follow.
+    fn replay_log_file(
         &self,
         index: usize,
         report: &mut ReplayReport,
         sink: &mut dyn FnMut(WalEntry<'_>) -> Result<()>,
     ) -> Result<bool> {
-        let segment = &self.segments[index];
-        report.log.synced = report.log.synced.max(segment.header.previous_end);
-        let content = segment.read(self.env)?;
-        let mut reader = SegmentReader::new(&content, &segment.header, segment.told_end);
-        let mut closed = ClosedSegment { number: segment.header.number, ..Default::default() };
+        let log_file = &self.log_files[index];
+        report.log.synced = report.log.synced.max(log_file.header.previous_end);
+        let content = log_file.read(self.env)?;
+        let mut reader = LogFileReader::new(&content, &log_file.header, log_file.told_end);
+        let mut closed = ClosedLogFile { number: log_file.header.number, ..Default::default() };
         let mut torn_at = None;
         let mut blank_at = None;
         while let Some(step) = reader.next() {
@@ -218,10 +218,10 @@ impl Replayer<'_> {
                     Err(what) => {
                         let offset = position.offset;
                         let end = offset + (entry::RECORD_HEADER_SIZE + payload.len()) as u64;
-                        self.damaged(segment, offset..end, what, report)?;
+                        self.damaged(log_file, offset..end, what, report)?;
                     }
                 },
-                Step::Damage(damage) if damage.is_blank && index + 1 == self.segments.len() => {
+                Step::Damage(damage) if damage.is_blank && index + 1 == self.log_files.len() => {
                     blank_at = Some(damage.start);
                     break;
                 }
@@ -231,37 +231,37 @@ impl Replayer<'_> {
                         break;
                     }
                     let what = "no valid record here, and it is not the end of the log";
-                    self.damaged(segment, damage.start..damage.end, what, report)?;
+                    self.damaged(log_file, damage.start..damage.end, what, report)?;
                 }
             }
         }
         let offset = torn_at.or(blank_at).unwrap_or(reader.offset());
-        report.segments += 1;
+        report.log_files += 1;
         report.bytes += content.len() as u64;
-        let SegmentHeader { number, salt, .. } = segment.header;
-        let end = LogPosition { segment: number, offset };
-        report.log.segments.push(FoundSegment { closed, salt, end });
+        let LogFileHeader { number, salt, .. } = log_file.header;
+        let end = LogPosition { log_file: number, offset };
+        report.log.log_files.push(FoundLogFile { closed, salt, end });
         let Some(offset) = torn_at else {
             return Ok(false);
         };
-        let after = self.segments[index + 1..].iter().map(|segment| segment.length);
+        let after = self.log_files[index + 1..].iter().map(|log_file| log_file.length);
         let bytes_lost = (content.len() as u64).saturating_sub(offset) + after.sum::<u64>();
-        report.torn_tail = Some(TornTail { file: segment.path.clone(), offset, bytes_lost });
+        report.torn_tail = Some(TornTail { file: log_file.path.clone(), offset, bytes_lost });
         Ok(true)
     }
 
     fn damaged(
         &self,
-        segment: &SegmentFile,
+        log_file: &LogFile,
         range: std::ops::Range<u64>,
         what: &str,
         report: &mut ReplayReport,
     ) -> Result<()> {
         if !self.options.salvage {
-            return Err(Error::corrupt(Exception::CorruptWal, &segment.path, range.start, what));
+            return Err(Error::corrupt(Exception::CorruptWal, &log_file.path, range.start, what));
         }
         report.salvaged.push(Salvaged {
-            file: segment.path.clone(),
+            file: log_file.path.clone(),
             offset: range.start,
             bytes_lost: range.end - range.start,
             what: what.to_owned(),
@@ -273,11 +273,11 @@ impl Replayer<'_> {
     fn is_torn_tail(
         &self,
         index: usize,
-        reader: &SegmentReader<'_>,
+        reader: &LogFileReader<'_>,
         damage: Damage,
         synced: LogPosition,
     ) -> Result<bool> {
-        let segment = &self.segments[index];
+        let log_file = &self.log_files[index];
         let is_last = damage.is_last && !reader.is_end_told();
         let is_explained = damage.is_lost || is_last && damage.is_cut;
         if !is_explained {
@@ -287,19 +287,19 @@ impl Replayer<'_> {
         if self.options.salvage && ahead.has_records {
             return Ok(false);
         }
-        let start = LogPosition { segment: segment.header.number, offset: damage.start };
+        let start = LogPosition { log_file: log_file.header.number, offset: damage.start };
         Ok(synced.max(ahead.synced) <= start)
     }
 
     /// Where the log ends, if its head says that it was not closed.
     fn unclosed(&self, report: &ReplayReport) -> Option<UnclosedLog> {
         let head = report.log.head?;
-        let last = self.segments.last()?;
+        let last = self.log_files.last()?;
         if head.state != HeadState::Running || report.torn_tail.is_some() {
             return None;
         }
         let synced = report.log.synced;
-        let is_in_last = synced.segment == last.header.number;
+        let is_in_last = synced.log_file == last.header.number;
         Some(UnclosedLog {
             file: last.path.clone(),
             offset: report.log.end().offset,
@@ -308,20 +308,20 @@ impl Replayer<'_> {
     }
 
     /// Examines everything that follows in the log.
-    fn look_ahead(&self, index: usize, rest: SegmentReader<'_>) -> Result<Ahead> {
+    fn look_ahead(&self, index: usize, rest: LogFileReader<'_>) -> Result<Ahead> {
         let mut ahead = Ahead::default();
         ahead.look_at(rest);
-        for segment in &self.segments[index + 1..] {
-            ahead.synced = ahead.synced.max(segment.header.previous_end);
-            let content = segment.read(self.env)?;
-            ahead.look_at(SegmentReader::new(&content, &segment.header, segment.told_end));
+        for log_file in &self.log_files[index + 1..] {
+            ahead.synced = ahead.synced.max(log_file.header.previous_end);
+            let content = log_file.read(self.env)?;
+            ahead.look_at(LogFileReader::new(&content, &log_file.header, log_file.told_end));
         }
         Ok(ahead)
     }
 }
 
 impl Ahead {
-    fn look_at(&mut self, mut reader: SegmentReader<'_>) {
+    fn look_at(&mut self, mut reader: LogFileReader<'_>) {
         while let Some(step) = reader.next() {
             if let Step::Record { position, payload } = step {
                 self.has_records = true;

@@ -41,7 +41,7 @@ pub struct TornTail {
 /// `synced_offset`, none of which was promised to survive one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnclosedLog {
-    /// The newest segment.
+    /// The newest log file.
     pub file: PathBuf,
     /// Where it ends.
     pub offset: u64,

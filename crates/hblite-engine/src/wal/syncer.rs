@@ -3,12 +3,12 @@
 //! A thread that needs its record written or synced becomes the leader if there is none, takes
 //! everything appended meanwhile, writes it with one call (and syncs it if a writer needs that),
 //! and wakes the others. There is no dedicated thread: an uncontended write costs no thread switch.
-//! Only writes that no thread waits for, and early syncs of a growing segment, are left to a
+//! Only writes that no thread waits for, and early syncs of a growing log file, are left to a
 //! background thread, which starts when it is first needed.
 //!
-//! Order: a segment is synced before its successor is created, so only the newest one can have
+//! Order: a log file is synced before its successor is created, so only the newest one can have
 //!        records that a power cut may take. Little remains to be synced then, because the
-//!        background thread syncs a segment each time that it has grown by a few megabytes.
+//!        background thread syncs a log file each time that it has grown by a few megabytes.
 //! Failure: records whose write failed are undone if the file is as it was before (see
 //!        [`super::output`]), and the threads that wait for them get an error: the records are not
 //!        in the log and never will be. Those that no thread waits for (ASYNC_WAL) were
@@ -31,9 +31,9 @@ use hblite_env::time::{Duration, Instant};
 use hblite_model::{Error, Exception, Result};
 
 use super::accounting::Accounting;
+use super::log_file::{LogPosition, log_file_path};
 use super::output::{Failure, Outcome, Output, Unsynced};
 use super::progress::Progress;
-use super::segment::{LogPosition, segment_path};
 use super::watch::Watch;
 use super::writer::{Context, EARLY_SYNC_BYTES, Tail, Unwritten};
 use crate::layout::RootFiles;
@@ -165,9 +165,9 @@ impl Syncer {
         self.check()
     }
 
-    /// Fails if the store's directory, or the active segment, is no longer in place.
+    /// Fails if the store's directory, or the active log file, is no longer in place.
     fn look(&self, output: &Output) -> Outcome<()> {
-        let displaced = self.watch.displaced_lock().or_else(|| output.displaced_segment());
+        let displaced = self.watch.displaced_lock().or_else(|| output.displaced_log_file());
         displaced.map_or(Ok(()), |path| Err(Failure::displaced(&path)))
     }
 
@@ -322,7 +322,7 @@ impl Syncer {
         let spare = std::mem::take(&mut io.spare);
         let (unwritten, position) = self.tail.lock().take_unwritten(spare);
         if !unwritten.rolls.is_empty() {
-            // A segment and the log's head are about to be created by their paths.
+            // A log file and the log's head are about to be created by their paths.
             self.look(&io.output)?;
         }
         let (written, outcome) = io.output.write(&self.env, &self.dir, &unwritten);
@@ -404,35 +404,36 @@ impl Syncer {
         }
     }
 
-    /// Continues after an existing log. The next sync, and the next segment, begin by making
-    /// durable the parts of its segments that may not be: everything after each of `starts`.
+    /// Continues after an existing log. The next sync, and the next log file, begin by making
+    /// durable the parts of its log files that may not be: everything after each of `starts`.
     pub(super) fn resume(
         &self,
         has_head: bool,
         starts: impl IntoIterator<Item = LogPosition>,
-        are_segments_mapped: bool,
+        are_files_mapped: bool,
     ) {
-        let paths =
-            starts.into_iter().map(|start| (segment_path(&self.dir, start.segment), start.offset));
+        let paths = starts
+            .into_iter()
+            .map(|start| (log_file_path(&self.dir, start.log_file), start.offset));
         let output = &mut self.writing.io.lock().output;
         output.is_dir_durable = has_head;
-        output.are_segments_mapped = are_segments_mapped;
+        output.are_files_mapped = are_files_mapped;
         output.found.extend(paths);
     }
 
-    /// Makes the next segment begin with these files.
+    /// Makes the next log file begin with these files.
     pub(super) fn begin_with(&self, root: Option<RootFiles>) {
         self.writing.io.lock().output.root = root;
     }
 
-    /// Makes everything durable, including existing segments.
+    /// Makes everything durable, including existing log files.
     ///
     /// # Errors
     /// `RegionServerStopped` if the log failed, now or before.
     pub(super) fn sync_all(&self) -> Result<()> {
         let position = self.tail.lock().live_end();
         self.reach(position, Goal::Synced)?;
-        // Nothing may have been appended after the existing segments.
+        // Nothing may have been appended after the existing log files.
         let mut io = self.writing.io.lock();
         if let Err(failure) = io.output.sync_found(&self.env) {
             self.fail_and_wake(failure);
@@ -441,7 +442,7 @@ impl Syncer {
         self.check()
     }
 
-    /// The work of the background thread: writes everything appended, and syncs the active segment
+    /// The work of the background thread: writes everything appended, and syncs the active log file
     /// if much of it is not synced. False if there is something left to write.
     pub(super) fn catch_up(&self) -> bool {
         let position = self.tail.lock().live_end();
@@ -452,7 +453,7 @@ impl Syncer {
         self.state.load(Ordering::Acquire) != STALLED
     }
 
-    /// Syncs the active segment while others write to it.
+    /// Syncs the active log file while others write to it.
     fn sync_early(&self) {
         let unsynced = self.writing.io.lock().output.unsynced();
         let Some(Unsynced { path, end, bytes }) = unsynced else { return };
@@ -480,7 +481,7 @@ impl Syncer {
         self.changed.notify_all();
     }
 
-    /// Removes the zeros after the end of the active segment.
+    /// Removes the zeros after the end of the active log file.
     pub(super) fn trim(&self) {
         self.writing.io.lock().output.trim();
     }

@@ -2,7 +2,7 @@
 //!
 //! Writes through open files succeed after that, but no later open would find them, and a file that
 //! is created or removed by its path may belong to another store. So before writes are
-//! acknowledged, the log compares the store's lock and the active segment with the files at their
+//! acknowledged, the log compares the store's lock and the active log file with the files at their
 //! paths: with each sync, and otherwise at most once per [`PERIOD`]. That costs two file system
 //! calls, about 2 µs.
 //!

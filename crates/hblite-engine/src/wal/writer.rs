@@ -1,8 +1,8 @@
 //! The end of the log in memory: where appends go before they are written to a file.
 //!
-//! [`Tail`] is protected by the log's lock. It decides offsets, sequence ids and where a new
-//! segment begins; no file operation happens under that lock. A new segment is only a position in
-//! the buffer; the thread that writes the buffer creates the file there (see [`super::syncer`]).
+//! [`Tail`] is protected by the log's lock. It decides offsets, sequence ids and where a new log
+//! file begins; no file operation happens under that lock. A new log file is only a position in the
+//! buffer; the thread that writes the buffer creates the file there (see [`super::syncer`]).
 //!
 //! Invariant: the order of the records is the order in which `assign` was called.
 
@@ -12,11 +12,11 @@ use hblite_env::Env;
 
 use super::accounting::{Accounting, WalRegion};
 use super::entry::{self, Mark, Place, RECORD_HEADER_SIZE};
-use super::segment::{HEADER_SIZE, LogPosition, SegmentHeader};
+use super::log_file::{HEADER_SIZE, LogFileHeader, LogPosition};
 use crate::layout::StoreId;
 
-/// Each time a segment has grown by this much, it is synced in the background, so that little is
-/// left to sync when the segment is full.
+/// Each time a log file has grown by this much, it is synced in the background, so that little is
+/// left to sync when the log file is full.
 pub(super) const EARLY_SYNC_BYTES: u64 = 8 << 20;
 
 /// Records up to this size may be written in place; the files limit it, too.
@@ -31,12 +31,12 @@ pub(super) struct EditRecord<'a> {
     pub(super) is_awaited: bool,
 }
 
-/// A segment that begins inside the buffer.
+/// A log file that begins inside the buffer.
 #[derive(Debug)]
 pub(super) struct Roll {
-    /// Index in the buffer of the segment's first record.
+    /// Index in the buffer of the log file's first record.
     pub(super) buffer_index: usize,
-    pub(super) header: SegmentHeader,
+    pub(super) header: LogFileHeader,
 }
 
 /// A record in the buffer that was acknowledged before it was written.
@@ -65,7 +65,7 @@ impl Unwritten {
 
 #[derive(Debug)]
 #[repr(C)]
-struct ActiveSegment {
+struct ActiveLogFile {
     /// Offset of the next record.
     offset: u64,
     number: u64,
@@ -74,14 +74,14 @@ struct ActiveSegment {
     regions: Vec<WalRegion>,
 }
 
-impl ActiveSegment {
+impl ActiveLogFile {
     fn as_previous(&self) -> Previous {
-        let end = LogPosition { segment: self.number, offset: self.offset };
+        let end = LogPosition { log_file: self.number, offset: self.offset };
         Previous { end, salt: self.salt }
     }
 }
 
-/// The last segment before the active one.
+/// The last log file before the active one.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Previous {
     pub(super) end: LogPosition,
@@ -99,27 +99,27 @@ pub(super) struct Tail {
     appended: u64,
     /// The end of the last record that was not undone, in the same unit.
     live_end: u64,
-    active: Option<ActiveSegment>,
+    active: Option<ActiveLogFile>,
     roll_size_bytes: u64,
     unwritten: Unwritten,
     store: StoreId,
     next_number: u64,
     previous: Previous,
-    /// The last segment before the first one of this process.
+    /// The last log file before the first one of this process.
     before_first: Previous,
     /// What is known to survive a power cut.
     synced: LogPosition,
 }
 
 impl Tail {
-    /// The end of a log of `store` whose next segment follows `previous` and has `next_number`.
+    /// The end of a log of `store` whose next log file follows `previous` and has `next_number`.
     pub(super) fn new(
         store: StoreId,
         previous: Previous,
         next_number: u64,
         roll_size_bytes: u64,
     ) -> Self {
-        assert!(previous.end.segment < next_number, "the numbers of segments ascend");
+        assert!(previous.end.log_file < next_number, "the numbers of log files ascend");
         Self {
             store,
             unwritten: Unwritten::default(),
@@ -151,12 +151,12 @@ impl Tail {
         self.unwritten.bytes.len()
     }
 
-    /// The number of the segment that gets the records, if there is one.
+    /// The number of the log file that gets the records, if there is one.
     pub(super) fn active_number(&self) -> Option<u64> {
         self.active.as_ref().map(|active| active.number)
     }
 
-    /// The regions with a record in the active segment.
+    /// The regions with a record in the active log file.
     pub(super) fn active_regions(&self) -> &[WalRegion] {
         self.active.as_ref().map_or(&[], |active| &active.regions)
     }
@@ -166,18 +166,18 @@ impl Tail {
         self.store
     }
 
-    /// The last segment before the active one.
+    /// The last log file before the active one.
     pub(super) fn previous(&self) -> Previous {
         self.previous
     }
 
-    /// Number, salt and end of the segment that gets the records, if there is one.
+    /// Number, salt and end of the log file that gets the records, if there is one.
     pub(super) fn active_end(&self) -> Option<Previous> {
-        self.active.as_ref().map(ActiveSegment::as_previous)
+        self.active.as_ref().map(ActiveLogFile::as_previous)
     }
 
     /// Appends a record; `assign` returns its sequence id, `write` fills its memory. True if the
-    /// segment must be synced in the background.
+    /// log file must be synced in the background.
     ///
     /// If nothing else waits to be written and the record is small, `in_place` is asked first to
     /// write it, and gets the position of its end. If that returns true, the record is written.
@@ -249,14 +249,14 @@ impl Tail {
             failed.rolls.iter().any(|roll| roll.buffer_index >= written) || !later.rolls.is_empty();
         match (&mut self.active, end) {
             (Some(active), Some(end)) if !is_rolled => {
-                assert_eq!(active.number, end.end.segment, "the active segment gets the records");
+                assert_eq!(active.number, end.end.log_file, "the active log file gets the records");
                 active.offset = end.end.offset;
             }
-            // The segments that were to follow do not exist.
+            // The log files that were to follow do not exist.
             _ => {
                 self.active = None;
                 self.previous = end.unwrap_or(self.before_first);
-                context.accounting.lock().forget_after(self.previous.end.segment);
+                context.accounting.lock().forget_after(self.previous.end.log_file);
             }
         }
         self.live_end = live_end;
@@ -311,14 +311,14 @@ impl Tail {
         }
     }
 
-    /// Makes the next record begin a new segment, unless the active one has no records yet.
+    /// Makes the next record begin a new log file, unless the active one has no records yet.
     pub(super) fn request_roll(&mut self) {
         self.is_roll_due = true;
     }
 
-    /// The segment for the next record, a new one if the last is full.
+    /// The log file for the next record, a new one if the last is full.
     #[inline]
-    fn active(&mut self, context: Context<'_>) -> &mut ActiveSegment {
+    fn active(&mut self, context: Context<'_>) -> &mut ActiveLogFile {
         let is_full = self.active.as_ref().is_none_or(|active| {
             active.offset >= self.roll_size_bytes
                 || (self.is_roll_due && active.offset > HEADER_SIZE as u64)
@@ -328,7 +328,7 @@ impl Tail {
         }
         self.active.get_or_insert_with(|| {
             let Previous { end: previous_end, salt: previous_salt } = self.previous;
-            let header = SegmentHeader {
+            let header = LogFileHeader {
                 number: self.next_number,
                 salt: context.env.random.next_u64() as u32,
                 store: self.store,
@@ -341,7 +341,7 @@ impl Tail {
             self.unwritten.rolls.push(Roll { buffer_index, header });
             self.next_number += 1;
             self.is_roll_due = false;
-            ActiveSegment {
+            ActiveLogFile {
                 number: header.number,
                 salt: header.salt,
                 offset: HEADER_SIZE as u64,
@@ -350,11 +350,11 @@ impl Tail {
         })
     }
 
-    /// Closes the active segment for further records.
-    pub(super) fn close_active(&mut self, accounting: &hblite_env::sync::Mutex<Accounting>) {
+    /// Closes the active log file for further records.
+    fn close_active(&mut self, accounting: &hblite_env::sync::Mutex<Accounting>) {
         if let Some(active) = self.active.take() {
             self.previous = active.as_previous();
-            accounting.lock().close_segment(active.number, &active.regions);
+            accounting.lock().close_log_file(active.number, &active.regions);
         }
     }
 

@@ -27,6 +27,15 @@ pub enum SystemTables {
     Exclude,
 }
 
+/// Who may use a table that a snapshot restores or creates. A store has no rights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SnapshotRights {
+    /// Also those who could when the snapshot was taken.
+    Restore,
+    /// The rights are as they are; those to a new table are its creator's.
+    Ignore,
+}
+
 /// Whether restoring a snapshot first takes one of the table as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FailSafeSnapshot {

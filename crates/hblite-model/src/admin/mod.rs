@@ -29,7 +29,7 @@ mod table_state;
 pub use backup::BackupReport;
 pub use bulk_load::{BulkLoadOptions, BulkLoadReport, FileTransfer};
 pub use callers::{CALLERS_MAX, Caller, CallerCounts, Operation, Protocol, USER_MAX};
-pub use choice::{FailSafeSnapshot, MergeKind, SplitPoints, SystemTables};
+pub use choice::{FailSafeSnapshot, MergeKind, SnapshotRights, SplitPoints, SystemTables};
 pub use large::{LARGE_CELL_BYTES, LARGE_ROW_BYTES, LargeItem};
 pub use master_work::{LockedResource, ProcedureStatus, ResourceLock};
 pub use operation::{

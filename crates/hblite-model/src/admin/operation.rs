@@ -90,7 +90,7 @@ pub enum ServerWork {
     SwitchCompaction(bool),
     /// Compacts every region.
     Compact(CompactionKind),
-    /// Begins a new log segment.
+    /// Begins a new log file.
     RollWal,
     /// Empties these queues of compactions, `short` or `long`.
     ClearCompactionQueues(Vec<String>),

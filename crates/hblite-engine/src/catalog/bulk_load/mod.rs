@@ -20,31 +20,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hblite_env::FileSystem;
 use hblite_env::time::Instant;
 use hblite_model::{
     BulkLoadReport, CellComparator, Error, ErrorKind, Exception, FileTransfer, Result, TableName,
     TableState,
 };
 
+use self::cut::{Staged, cut};
 use self::folder::Source;
-use super::Procedures;
+use super::parked::settled_entry;
+use super::procedures::begin_procedure;
 use super::table;
 use super::table::TableEntry;
+use super::{Catalog, Procedures};
 use crate::bulk_load::BulkLoadRequest;
-use crate::region::{Region, transfer_file};
+use crate::context::EngineContext;
+use crate::region::Region;
 use crate::store::foreign_file::{ForeignFile, Verification};
 
 /// How often regions may change during a load, at least (`hbase.bulkload.retries.number`).
 const ROUNDS_MIN: usize = 10;
-
-/// A file in the scratch directory.
-struct Staged {
-    family: Vec<u8>,
-    path: PathBuf,
-    first_row: Vec<u8>,
-    last_row: Vec<u8>,
-}
 
 /// Regions by encoded name, with their files.
 type Groups = BTreeMap<String, (Arc<Region>, Vec<Staged>)>;
@@ -63,12 +58,13 @@ impl Procedures<'_> {
         files: &[(Vec<u8>, PathBuf)],
         request: &BulkLoadRequest,
     ) -> Result<bool> {
-        let region = self.known_region(region)?;
+        let catalog = self.0;
+        let region = catalog.known_region(region)?;
         check_table(region.info().table())?;
         let is_loaded =
             region.bulk_load(files, request, Verification::of(&request.options))?.is_empty();
         if is_loaded && request.options.transfer == FileTransfer::Move {
-            self.remove_sources(files.iter().map(|(_, path)| path), request);
+            remove_sources(&catalog.context, files.iter().map(|(_, path)| path), request);
         }
         Ok(is_loaded)
     }
@@ -86,169 +82,174 @@ impl Procedures<'_> {
         folder: &Path,
         request: &BulkLoadRequest,
     ) -> Result<BulkLoadReport> {
+        let catalog = self.0;
         let began = Instant::now();
         check_table(table)?;
-        self.context.check_open()?;
-        self.context.check_not_read_only()?;
-        let entry = self.enabled_entry(table)?;
+        catalog.context.check_open()?;
+        catalog.context.check_not_read_only()?;
+        let entry = enabled_entry(catalog, table)?;
         let mut report = BulkLoadReport::default();
-        let fs = request.source.as_deref().unwrap_or(self.context.env.fs.as_ref());
+        let fs = request.source_or(catalog.context.env.fs.as_ref());
         let sources = folder::look(fs, folder, &entry.descriptor, request, &mut report)?;
-        let scratch = self.context.layout.scratch_dir(&self.context.random_name());
-        let loaded = self
-            .stage_all(&entry, &sources, &scratch, request, &mut report)
-            .and_then(|staged| self.load_all(table, staged, &scratch, request, &mut report));
+        let scratch = catalog.context.layout.scratch_dir(&catalog.context.random_name());
+        let loaded = stage_all(&catalog.context, &entry, &sources, &scratch, request, &mut report)
+            .and_then(|staged| load_all(catalog, table, staged, &scratch, request, &mut report));
         // The next open removes what is left.
-        let _ = self.context.layout.remove_in_place(self.context.env.fs.as_ref(), &scratch);
+        let _ = catalog.context.layout.remove_in_place(catalog.context.env.fs.as_ref(), &scratch);
         loaded?;
         if request.options.transfer == FileTransfer::Move {
             let paths = sources.iter().map(|source| &source.path);
-            report.left_behind = self.remove_sources(paths, request);
+            report.left_behind = remove_sources(&catalog.context, paths, request);
         }
         report.duration = began.elapsed();
         Ok(report)
     }
+}
 
-    fn enabled_entry(&self, table: &TableName) -> Result<Arc<TableEntry>> {
-        let entry = self.entry(table)?;
-        if entry.state == TableState::Enabled {
-            return Ok(entry);
+fn enabled_entry(catalog: &Catalog, table: &TableName) -> Result<Arc<TableEntry>> {
+    let entry = settled_entry(catalog, table)?;
+    entry.check_state(TableState::Enabled)?;
+    Ok(entry)
+}
+
+/// Step 2.
+fn stage_all(
+    context: &EngineContext,
+    entry: &TableEntry,
+    sources: &[Source],
+    scratch: &Path,
+    request: &BulkLoadRequest,
+    report: &mut BulkLoadReport,
+) -> Result<Vec<Staged>> {
+    let own_fs = context.env.fs.as_ref();
+    own_fs.create_dir_all(scratch).map_err(|e| Error::io("cannot create", scratch, e))?;
+    let fs = request.source_or(own_fs);
+    let mut staged = Vec::new();
+    for Source { family, path } in sources {
+        let file = ForeignFile::open(fs, path, family, CellComparator::Default)?;
+        let Some((first, last)) = file.rows() else {
+            report.skipped.push((path.clone(), "has no cells"));
+            continue;
+        };
+        let verification = Verification::of(&request.options);
+        report.files += 1;
+        report.cells += file.reader().entries();
+        report.bytes += file.reader().length();
+        let region = entry.router.find(first).filter(|r| r.info().contains_row(last));
+        if region.is_some() {
+            let target = scratch.join(context.random_name());
+            request.transfer(own_fs, path, &target)?;
+            // Verifies the file that is loaded, not the one that it was copied from.
+            let order = CellComparator::Default;
+            ForeignFile::open_copy(own_fs, &target, path, family, order)?.verify(verification)?;
+            let (first_row, last_row) = (first.to_vec(), last.to_vec());
+            staged.push(Staged { family: family.clone(), path: target, first_row, last_row });
+        } else {
+            report.files_split += 1;
+            file.verify(verification)?;
+            staged.extend(cut(context, &file, family, entry.regions(), scratch)?);
         }
-        Err(Error::new(Exception::TableNotEnabled, table.to_string()))
     }
+    Ok(staged)
+}
 
-    /// Step 2.
-    fn stage_all(
-        &self,
-        entry: &TableEntry,
-        sources: &[Source],
-        scratch: &Path,
-        request: &BulkLoadRequest,
-        report: &mut BulkLoadReport,
-    ) -> Result<Vec<Staged>> {
-        let own_fs = self.context.env.fs.as_ref();
-        own_fs.create_dir_all(scratch).map_err(|e| Error::io("cannot create", scratch, e))?;
-        let fs = request.source.as_deref().unwrap_or(own_fs);
-        let mut staged = Vec::new();
-        for Source { family, path } in sources {
-            let file = ForeignFile::open(fs, path, family, CellComparator::Default)?;
-            let Some((first, last)) = file.rows() else {
-                report.skipped.push((path.clone(), "has no cells"));
-                continue;
-            };
-            let verification = Verification::of(&request.options);
-            report.files += 1;
-            report.cells += file.reader().entries();
-            report.bytes += file.reader().length();
-            let region = entry.router.find(first).filter(|r| r.info().contains_row(last));
-            if region.is_some() {
-                let target = scratch.join(self.context.random_name());
-                transfer_file(&self.context, path, &target, request)?;
-                // Verifies the file that is loaded, not the one that it was copied from.
-                let order = CellComparator::Default;
-                ForeignFile::open_copy(own_fs, &target, path, family, order)?
-                    .verify(verification)?;
-                let (first_row, last_row) = (first.to_vec(), last.to_vec());
-                staged.push(Staged { family: family.clone(), path: target, first_row, last_row });
+/// Step 3.
+fn load_all(
+    catalog: &Catalog,
+    table: &TableName,
+    mut staged: Vec<Staged>,
+    scratch: &Path,
+    request: &BulkLoadRequest,
+    report: &mut BulkLoadReport,
+) -> Result<()> {
+    let files_max = request.options.files_per_region_and_family_max as usize;
+    let mut served = BTreeSet::new();
+    let mut round = 0;
+    while !staged.is_empty() {
+        let entry = enabled_entry(catalog, table)?;
+        if round >= ROUNDS_MIN.max(entry.regions().len() + 1) {
+            let message = format!("Retry attempted {round} times without completing, bailing out");
+            return Err(Error::new(Exception::Io, message).with_kind(ErrorKind::Busy));
+        }
+        round += 1;
+        let groups = group(&catalog.context, &entry, staged, scratch)?;
+        if groups.values().any(|(_, files)| max_per_family(files) > files_max) {
+            let message =
+                format!("Trying to load more than {files_max} hfiles to one family of one region");
+            return Err(Error::invalid_argument(Exception::Io, message));
+        }
+        staged = Vec::new();
+        for (name, (region, files)) in groups {
+            if give(catalog, &region, &files, request)? {
+                served.insert(name);
             } else {
-                report.files_split += 1;
-                file.verify(verification)?;
-                staged.extend(self.cut(&file, family, entry.regions(), scratch)?);
+                staged.extend(files);
             }
         }
-        Ok(staged)
     }
+    report.regions = served.len() as u64;
+    Ok(())
+}
 
-    /// Step 3.
-    fn load_all(
-        &self,
-        table: &TableName,
-        mut staged: Vec<Staged>,
-        scratch: &Path,
-        request: &BulkLoadRequest,
-        report: &mut BulkLoadReport,
-    ) -> Result<()> {
-        let files_max = request.options.files_per_region_and_family_max as usize;
-        let mut served = BTreeSet::new();
-        let mut round = 0;
-        while !staged.is_empty() {
-            let entry = self.enabled_entry(table)?;
-            if round >= ROUNDS_MIN.max(entry.regions().len() + 1) {
-                let message =
-                    format!("Retry attempted {round} times without completing, bailing out");
-                return Err(Error::new(Exception::Io, message).with_kind(ErrorKind::Busy));
-            }
-            round += 1;
-            let groups = self.group(&entry, staged, scratch)?;
-            if groups.values().any(|(_, files)| max_per_family(files) > files_max) {
-                let message = format!(
-                    "Trying to load more than {files_max} hfiles to one family of one region"
-                );
-                return Err(Error::invalid_argument(Exception::Io, message));
-            }
-            staged = Vec::new();
-            for (name, (region, files)) in groups {
-                if self.give(&region, &files, request)? {
-                    served.insert(name);
-                } else {
-                    staged.extend(files);
-                }
-            }
+/// Files by the region that holds their rows; files with rows of several regions are split.
+fn group(
+    context: &EngineContext,
+    entry: &TableEntry,
+    staged: Vec<Staged>,
+    scratch: &Path,
+) -> Result<Groups> {
+    let mut whole = Vec::new();
+    for file in staged {
+        let region = entry.router.find(&file.first_row);
+        if region.is_some_and(|region| region.info().contains_row(&file.last_row)) {
+            whole.push(file);
+            continue;
         }
-        report.regions = served.len() as u64;
-        Ok(())
+        let fs = context.env.fs.as_ref();
+        let source = ForeignFile::open(fs, &file.path, &file.family, CellComparator::Default)?;
+        whole.extend(cut(context, &source, &file.family, entry.regions(), scratch)?);
     }
+    let mut groups = Groups::new();
+    for file in whole {
+        let region = entry.router.find(&file.first_row);
+        let region =
+            region.ok_or_else(|| table::no_region(entry.descriptor.name(), &file.first_row))?;
+        let name = region.info().encoded_name().to_owned();
+        groups.entry(name).or_insert_with(|| (Arc::clone(region), Vec::new())).1.push(file);
+    }
+    Ok(groups)
+}
 
-    /// Files by the region that holds their rows; files with rows of several regions are split.
-    fn group(&self, entry: &TableEntry, staged: Vec<Staged>, scratch: &Path) -> Result<Groups> {
-        let mut whole = Vec::new();
-        for file in staged {
-            let region = entry.router.find(&file.first_row);
-            if region.is_some_and(|region| region.info().contains_row(&file.last_row)) {
-                whole.push(file);
-                continue;
-            }
-            let fs = self.context.env.fs.as_ref();
-            let source = ForeignFile::open(fs, &file.path, &file.family, CellComparator::Default)?;
-            whole.extend(self.cut(&source, &file.family, entry.regions(), scratch)?);
+/// Gives a region its files. Returns whether they still belonged to that region.
+fn give(
+    catalog: &Catalog,
+    region: &Region,
+    files: &[Staged],
+    request: &BulkLoadRequest,
+) -> Result<bool> {
+    let files: Vec<(Vec<u8>, PathBuf)> =
+        files.iter().map(|file| (file.family.clone(), file.path.clone())).collect();
+    // They are the store's own by now.
+    let options = request.options.clone().with_transfer(FileTransfer::Link);
+    match region.bulk_load(&files, &BulkLoadRequest::from(&options), Verification::Done) {
+        Ok(misfits) => Ok(misfits.is_empty()),
+        Err(error) if error.kind() == ErrorKind::NotServing => {
+            // Wait until the procedure that closed it is done.
+            drop(begin_procedure(catalog)?);
+            Ok(false)
         }
-        let mut groups = Groups::new();
-        for file in whole {
-            let region = entry.router.find(&file.first_row);
-            let region =
-                region.ok_or_else(|| table::no_region(entry.descriptor.name(), &file.first_row))?;
-            let name = region.info().encoded_name().to_owned();
-            groups.entry(name).or_insert_with(|| (Arc::clone(region), Vec::new())).1.push(file);
-        }
-        Ok(groups)
+        Err(error) => Err(error),
     }
+}
 
-    /// Gives a region its files. Returns whether they still belonged to that region.
-    fn give(&self, region: &Region, files: &[Staged], request: &BulkLoadRequest) -> Result<bool> {
-        let files: Vec<(Vec<u8>, PathBuf)> =
-            files.iter().map(|file| (file.family.clone(), file.path.clone())).collect();
-        // They are the store's own by now.
-        let options = request.options.clone().with_transfer(FileTransfer::Link);
-        match region.bulk_load(&files, &BulkLoadRequest::from(&options), Verification::Done) {
-            Ok(misfits) => Ok(misfits.is_empty()),
-            Err(error) if error.kind() == ErrorKind::NotServing => {
-                // Wait until the procedure that closed it is done.
-                drop(self.begin_procedure()?);
-                Ok(false)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Removes files that are loaded; returns those that could not be removed.
-    fn remove_sources<'p>(
-        &self,
-        paths: impl Iterator<Item = &'p PathBuf>,
-        request: &BulkLoadRequest,
-    ) -> Vec<PathBuf> {
-        let fs: &dyn FileSystem = request.source.as_deref().unwrap_or(self.context.env.fs.as_ref());
-        paths.filter(|path| fs.remove_file(path).is_err()).cloned().collect()
-    }
+/// Removes files that are loaded; returns those that could not be removed.
+fn remove_sources<'p>(
+    context: &EngineContext,
+    paths: impl Iterator<Item = &'p PathBuf>,
+    request: &BulkLoadRequest,
+) -> Vec<PathBuf> {
+    let fs = request.source_or(context.env.fs.as_ref());
+    paths.filter(|path| fs.remove_file(path).is_err()).cloned().collect()
 }
 
 /// Refuses the store's own tables.

@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use hblite_env::FileSystem;
-use hblite_model::{Durability, Error, Mutation, RegionInfo, Result, TableName, TableState};
+use hblite_model::{Durability, Mutation, RegionInfo, Result, TableName, TableState};
 
 use self::chain::{Candidate, Chain};
 use super::meta::{self, MetaRow, RegionRow, ServerName};
@@ -27,6 +27,7 @@ use super::open_report::CatalogRebuild;
 use super::survey::CatalogSurvey;
 use super::table_rows::{group_rows, namespace_row};
 use super::{descriptor_file, loss, orphans, region_info_file};
+use crate::files::{exists, list};
 use crate::layout::{Layout, REGION_INFO_FILE, UNCLAIMED_FILE};
 use crate::region::Region;
 use crate::store::store_file::split_reference;
@@ -142,7 +143,7 @@ fn candidates(
         };
         let parents = referenced_regions(fs, &region_dir)?;
         let unclaimed = region_dir.join(UNCLAIMED_FILE);
-        if fs.exists(&unclaimed).map_err(|e| Error::io("cannot look for", &unclaimed, e))? {
+        if exists(fs, &unclaimed)? {
             plan.note(format!("region {info} may be of a clone that was not finished"));
         }
         candidates.push(Candidate { info, is_proven: has_own_files || has_log, parents });
@@ -154,7 +155,7 @@ fn candidates(
 fn referenced_regions(fs: &dyn FileSystem, region_dir: &Path) -> Result<HashSet<String>> {
     let mut parents = HashSet::new();
     for family in orphans::directories(fs, region_dir)? {
-        for entry in orphans::list(fs, &region_dir.join(&family))? {
+        for entry in list(fs, &region_dir.join(&family))? {
             let path = PathBuf::from(&entry.name);
             if let Some((_, parent)) = split_reference(&path) {
                 parents.insert(parent.to_owned());

@@ -27,7 +27,7 @@ use super::stored::{StoredDescription, StoredSnapshot, read_description};
 use crate::catalog::descriptor_file::{self, Safety};
 use crate::catalog::{orphans, region_info_file};
 use crate::context::EngineContext;
-use crate::files::link_or_copy;
+use crate::files::{exists, link_or_copy, list};
 use crate::layout::{
     DATA_MANIFEST_FILE, LINKED_MANIFEST_FILE, Layout, MANIFEST_FILE, REGION_INFO_FILE,
     SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR, family_dir_name, is_region_name,
@@ -95,7 +95,7 @@ fn is_taken_over(
     seal: Seal,
 ) -> Result<bool> {
     let linked = dir.join(LINKED_MANIFEST_FILE);
-    let is_begun = fs.exists(&linked).map_err(|e| Error::io("cannot look for", &linked, e))?;
+    let is_begun = exists(fs, &linked)?;
     if seal == Seal::Verified && !is_begun && !orphans::directories(fs, dir)?.is_empty() {
         return Ok(true);
     }
@@ -118,7 +118,7 @@ fn convert(
         for family in listed.table.families() {
             let name = family_dir_name(family.name());
             let mut files = Vec::new();
-            for entry in orphans::list(fs, &region_dir.join(&name))? {
+            for entry in list(fs, &region_dir.join(&name))? {
                 let path = region_dir.join(&name).join(&entry.name);
                 let reference = split_reference(&path);
                 let half = reference.map(|_| Half::read(fs, &path)).transpose()?;
@@ -168,7 +168,7 @@ pub(super) fn find(
 ) -> Result<Found> {
     let place = place(layout, listed);
     for path in [place.clone(), layout.mob_file(&place), layout.archived_file(&place)] {
-        if !fs.exists(&path).map_err(|error| Error::io("cannot look for", &path, error))? {
+        if !exists(fs, &path)? {
             continue;
         }
         let length = fs.file_length(&path).map_err(|e| Error::io("cannot read", &path, e))?;
@@ -300,7 +300,7 @@ impl TakeOver<'_> {
         self.files.make_dir(&parent_dir)?;
         let target = parent_dir.join(target);
         // Both daughters refer to it.
-        if !fs.exists(&target).map_err(|e| Error::io("cannot look for", &target, e))? {
+        if !exists(fs, &target)? {
             link_or_copy(fs, &found.path, &target)?;
         }
         Ok(path)

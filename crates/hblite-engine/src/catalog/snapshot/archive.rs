@@ -23,7 +23,7 @@ use hblite_model::{Error, ErrorKind, Result};
 use super::data_manifest::DataManifest;
 use super::stored::read_description;
 use crate::catalog::orphans;
-use crate::files::{link_or_copy, sync_dir};
+use crate::files::{exists, link_or_copy, list, make_dir, sync_dir};
 use crate::layout::{DATA_MANIFEST_FILE, LINKED_MANIFEST_FILE, Layout};
 use crate::sealed::Seal;
 
@@ -63,8 +63,7 @@ pub(super) fn link_all<'f>(
         let to = layout.archived_file(place);
         let dir = to.parent().unwrap_or(layout.root()).to_path_buf();
         if !dirs.contains(&dir) {
-            fs.create_dir_all(&dir)
-                .map_err(|error| Error::io("cannot create directory", &dir, error))?;
+            make_dir(fs, &dir)?;
         }
         link(fs, from, &to)?;
         dirs.insert(dir);
@@ -92,14 +91,14 @@ pub(super) fn unlink_all(fs: &dyn FileSystem, layout: &Layout, working: &Path) -
     for place in manifest.places(layout) {
         let path = layout.archived_file(&place);
         let is_wanted = kept.contains(&place) || is_linked_to(fs, &path)?;
-        let is_there = fs.exists(&path).map_err(|e| Error::io("cannot look for", &path, e))?;
+        let is_there = exists(fs, &path)?;
         if !is_wanted && is_there {
             fs.remove_file(&path).map_err(|error| Error::io("cannot remove", &path, error))?;
         }
         dirs.extend(path.parent().map(Path::to_path_buf));
     }
     for dir in dirs {
-        if fs.exists(&dir).map_err(|error| Error::io("cannot look for", &dir, error))? {
+        if exists(fs, &dir)? {
             sync_dir(fs, &dir)?;
             remove_empty(fs, layout, &dir)?;
         }
@@ -135,11 +134,9 @@ pub(crate) fn archived_files(
     };
     for place in manifest.places(layout) {
         let archived = layout.archived_file(&place);
-        let is_there =
-            |path: &Path| fs.exists(path).map_err(|e| Error::io("cannot look for", path, e));
-        if is_there(&archived)? {
+        if exists(fs, &archived)? {
             there.push(archived);
-        } else if !is_there(&place)? {
+        } else if !exists(fs, &place)? {
             lost.push(archived);
         }
     }
@@ -163,14 +160,14 @@ fn kept_places(fs: &dyn FileSystem, layout: &Layout) -> Result<HashSet<PathBuf>>
 fn is_linked_to(fs: &dyn FileSystem, path: &Path) -> Result<bool> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let links = path.with_file_name(format!("{BACK_REFERENCES_PREFIX}{name}"));
-    Ok(!orphans::list(fs, &links)?.is_empty())
+    Ok(!list(fs, &links)?.is_empty())
 }
 
 /// Removes a directory of the archive and those above it, up to one that is not empty.
 fn remove_empty(fs: &dyn FileSystem, layout: &Layout, dir: &Path) -> Result<()> {
     let archive = layout.archive_dir();
     for dir in dir.ancestors().take_while(|dir| *dir != archive) {
-        if !orphans::list(fs, dir)?.is_empty() {
+        if !list(fs, dir)?.is_empty() {
             break;
         }
         layout.remove_if_empty(fs, dir)?;
@@ -184,7 +181,7 @@ fn remove_empty(fs: &dyn FileSystem, layout: &Layout, dir: &Path) -> Result<()> 
 /// `Io`.
 pub(super) fn settle(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
     let working_dir = layout.snapshots_working_dir();
-    for entry in orphans::list(fs, &working_dir)? {
+    for entry in list(fs, &working_dir)? {
         if entry.is_dir && layout.is_own(&entry.name) {
             unlink_all(fs, layout, &working_dir.join(entry.name))?;
         }

@@ -40,10 +40,13 @@ mod stored;
 mod take;
 mod transfer;
 
-use hblite_model::SnapshotDescription;
-use hblite_model::{Error, Exception, Result, Switch};
+use hblite_model::{Result, SnapshotDescription, Switch};
 
+use self::removal::remove_snapshot;
 use super::Procedures;
+use super::parked::with_reserve;
+use super::procedures::begin_procedure;
+use crate::context::EngineContext;
 
 pub(crate) use self::adopt::{files_of_hbase, settle_all};
 pub(crate) use self::archive::archived_files;
@@ -51,7 +54,7 @@ pub(crate) use self::named::{LOST, Named, check, lost, named};
 pub(crate) use self::removal::half_removed;
 pub(crate) use self::restore::settle;
 pub(crate) use self::stored::StoredSnapshot;
-use self::stored::snapshots;
+use self::stored::{has_snapshot, snapshot_not_found, snapshots};
 pub use self::transfer::{export_snapshot, import_snapshot};
 
 impl Procedures<'_> {
@@ -60,10 +63,11 @@ impl Procedures<'_> {
     /// # Errors
     /// `Io`; `CorruptHFile` for a snapshot without a valid description.
     pub fn list_snapshots(&self) -> Result<Vec<SnapshotDescription>> {
-        self.context.check_open()?;
+        let catalog = self.0;
+        catalog.context.check_open()?;
         self.remove_expired_snapshots()?;
-        let now = self.time_of_expiry();
-        let found = snapshots(self.context.env.fs.as_ref(), &self.context.layout)?;
+        let now = time_of_expiry(&catalog.context);
+        let found = snapshots(catalog.context.env.fs.as_ref(), &catalog.context.layout)?;
         // One may be kept by a procedure for a moment longer.
         let live = found.into_iter().filter(|snapshot| !snapshot.has_expired(now));
         Ok(live.map(|snapshot| snapshot.description).collect())
@@ -74,12 +78,13 @@ impl Procedures<'_> {
     /// # Errors
     /// `SnapshotDoesNotExist`, `Io`.
     pub fn delete_snapshot(&self, name: &str) -> Result<()> {
-        self.with_reserve(|| {
-            let _procedure = self.begin_procedure()?;
-            if !self.has_snapshot(name)? {
+        let catalog = self.0;
+        with_reserve(&catalog.context, || {
+            let _procedure = begin_procedure(catalog)?;
+            if !has_snapshot(&catalog.context, name)? {
                 return Err(snapshot_not_found(name));
             }
-            self.remove_snapshot(name)
+            remove_snapshot(catalog, name)
         })
     }
 
@@ -89,12 +94,13 @@ impl Procedures<'_> {
     /// # Errors
     /// `Io`.
     pub(crate) fn remove_expired_snapshots(&self) -> Result<()> {
-        let is_on = self.context.switches.is_on(Switch::SnapshotCleanup);
-        if self.context.is_read_only() || !is_on {
+        let catalog = self.0;
+        let is_on = catalog.context.switches.is_on(Switch::SnapshotCleanup);
+        if catalog.context.is_read_only() || !is_on {
             return Ok(());
         }
-        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        let now = self.time_of_expiry();
+        let (fs, layout) = (catalog.context.env.fs.as_ref(), &catalog.context.layout);
+        let now = time_of_expiry(&catalog.context);
         // A snapshot that cannot be read causes an error when it is used; otherwise it does no
         // harm.
         let Ok(mut expired) = snapshots(fs, layout) else { return Ok(()) };
@@ -102,54 +108,15 @@ impl Procedures<'_> {
         if expired.is_empty() {
             return Ok(());
         }
-        let Some(_procedure) = self.procedure.try_lock() else {
+        let Some(_procedure) = catalog.procedure.try_lock() else {
             return Ok(());
         };
-        expired.iter().try_for_each(|snapshot| self.remove_snapshot(&snapshot.description.name))
-    }
-
-    /// A snapshot that had expired by then is no longer listed.
-    fn time_of_expiry(&self) -> i64 {
-        let kept_ms = self.context.options.expired_snapshots_kept_ms;
-        self.context.env.clock.now_millis().saturating_sub(kept_ms)
-    }
-
-    /// The snapshot of this name, if it has not expired.
-    fn open_snapshot(&self, name: &str) -> Result<StoredSnapshot> {
-        if !self.has_snapshot(name)? {
-            return Err(snapshot_not_found(name));
-        }
-        let (fs, layout) = (&self.context.env.fs, &self.context.layout);
-        adopt::ensure(fs, layout, name)?;
-        let snapshot = StoredSnapshot::read(fs.as_ref(), &layout.snapshot_dir(name))?;
-        if snapshot.stored.has_expired(self.context.env.clock.now_millis()) {
-            let message = format!("TTL for snapshot '{name}' has already expired.");
-            return Err(Error::new(Exception::SnapshotTtlExpired, message));
-        }
-        Ok(snapshot)
-    }
-
-    fn has_snapshot(&self, name: &str) -> Result<bool> {
-        // An invalid name must not become a path.
-        if check_name(name).is_err() {
-            return Ok(false);
-        }
-        let dir = self.context.layout.snapshot_dir(name);
-        let exists = self.context.env.fs.exists(&dir);
-        exists.map_err(|error| Error::io("cannot look for", &dir, error))
+        expired.iter().try_for_each(|snapshot| remove_snapshot(catalog, &snapshot.description.name))
     }
 }
 
-fn snapshot_not_found(name: &str) -> Error {
-    let message = format!("Snapshot '{name}' doesn't exist on the filesystem");
-    Error::new(Exception::SnapshotDoesNotExist, message)
-}
-
-/// Refuses what cannot be a snapshot's name: the rules are those of tables.
-fn check_name(name: &str) -> Result<()> {
-    let checked = hblite_model::TableName::new(hblite_model::name::DEFAULT_NAMESPACE, name);
-    checked.map(drop).map_err(|error| {
-        let message = error.message().replace("User-space table", "Snapshot");
-        Error::illegal_argument(message)
-    })
+/// A snapshot that had expired by then is no longer listed.
+fn time_of_expiry(context: &EngineContext) -> i64 {
+    let kept_ms = context.options.expired_snapshots_kept_ms;
+    context.env.clock.now_millis().saturating_sub(kept_ms)
 }

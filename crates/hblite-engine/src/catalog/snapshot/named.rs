@@ -15,7 +15,7 @@ use hblite_model::{
 
 use crate::catalog::meta::{self, INFO};
 use crate::catalog::table_rows::namespace_row;
-use crate::catalog::{Catalog, Procedures, orphans};
+use crate::catalog::{Catalog, orphans};
 use crate::layout::Layout;
 use crate::store::manifest::{self, Recorded};
 
@@ -117,20 +117,18 @@ impl Catalog {
     }
 }
 
-impl Procedures<'_> {
-    /// Names a snapshot that is there.
-    pub(super) fn name_snapshot(&self, name: &str) -> Result<()> {
-        let found = opened_by_hbase(self.context.env.fs.as_ref(), &self.context.layout)?;
-        self.write_name(|row, timestamp| put_name(row, name, found, timestamp))
-    }
+/// Names a snapshot that is there.
+pub(super) fn name_snapshot(catalog: &Catalog, name: &str) -> Result<()> {
+    let found = opened_by_hbase(catalog.context.env.fs.as_ref(), &catalog.context.layout)?;
+    write_name(catalog, |row, timestamp| put_name(row, name, found, timestamp))
+}
 
-    /// Called before a snapshot is removed.
-    pub(super) fn unname_snapshot(&self, name: &str) -> Result<()> {
-        self.write_name(|row, timestamp| delete_name(row, name, timestamp))
-    }
+/// Called before a snapshot is removed.
+pub(super) fn unname_snapshot(catalog: &Catalog, name: &str) -> Result<()> {
+    write_name(catalog, |row, timestamp| delete_name(row, name, timestamp))
+}
 
-    fn write_name(&self, change: impl FnOnce(&[u8], i64) -> Mutation) -> Result<()> {
-        let timestamp = self.meta.next_timestamp()?;
-        self.meta.write(&[change(&self.naming_row(), timestamp)])
-    }
+fn write_name(catalog: &Catalog, change: impl FnOnce(&[u8], i64) -> Mutation) -> Result<()> {
+    let timestamp = catalog.meta.next_timestamp()?;
+    catalog.meta.write(&[change(&catalog.naming_row(), timestamp)])
 }

@@ -18,47 +18,46 @@ use hblite_env::FileSystem;
 use hblite_model::{Error, Result};
 
 use super::archive;
-use crate::catalog::{Procedures, orphans};
-use crate::files::{link_or_copy, sync_dir};
+use super::named::unname_snapshot;
+use crate::catalog::Catalog;
+use crate::context::EngineContext;
+use crate::files::{exists, link_or_copy, list, make_dir, sync_dir};
 use crate::layout::{
     DATA_MANIFEST_FILE, LINKED_MANIFEST_FILE, Layout, SNAPSHOT_INFO_FILE, Shape, foreign_entry,
 };
 
-impl Procedures<'_> {
-    /// Durable on return. A snapshot that contains foreign files is set aside.
-    pub(super) fn remove_snapshot(&self, name: &str) -> Result<()> {
-        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        let (dir, working) = (layout.snapshot_dir(name), layout.snapshot_working_dir(name));
-        self.unname_snapshot(name)?;
-        let foreign = foreign_entry(fs, &dir, Shape::Snapshot);
-        if let Some(path) = foreign.map_err(|error| Error::io("cannot list", &dir, error))? {
-            let moved = layout.set_aside(fs, &dir)?;
-            self.context.note_moved(&dir, moved.as_deref(), &path);
-            return Ok(());
-        }
-        self.remove_working(&working)?;
-        let working_dir = layout.snapshots_working_dir();
-        fs.create_dir_all(&working_dir)
-            .map_err(|error| Error::io("cannot create directory", &working_dir, error))?;
-        if layout.rename_unless_refused(fs, &dir, &working)? {
-            sync_dir(fs, &working_dir)?;
-            sync_dir(fs, &layout.snapshots_dir())?;
-        } else {
-            remove_where_it_is(fs, layout, &dir, &working)?;
-        }
-        // The next open removes what cannot be removed now.
-        let _ = self.remove_working(&working);
-        Ok(())
+/// Durable on return. A snapshot that contains foreign files is set aside.
+pub(super) fn remove_snapshot(catalog: &Catalog, name: &str) -> Result<()> {
+    let (fs, layout) = (catalog.context.env.fs.as_ref(), &catalog.context.layout);
+    let (dir, working) = (layout.snapshot_dir(name), layout.snapshot_working_dir(name));
+    unname_snapshot(catalog, name)?;
+    let foreign = foreign_entry(fs, &dir, Shape::Snapshot);
+    if let Some(path) = foreign.map_err(|error| Error::io("cannot list", &dir, error))? {
+        let moved = layout.set_aside(fs, &dir)?;
+        catalog.context.note_moved(&dir, moved.as_deref(), &path);
+        return Ok(());
     }
+    remove_working(&catalog.context, &working)?;
+    let working_dir = layout.snapshots_working_dir();
+    make_dir(fs, &working_dir)?;
+    if layout.rename_unless_refused(fs, &dir, &working)? {
+        sync_dir(fs, &working_dir)?;
+        sync_dir(fs, &layout.snapshots_dir())?;
+    } else {
+        remove_where_it_is(fs, layout, &dir, &working)?;
+    }
+    // The next open removes what cannot be removed now.
+    let _ = remove_working(&catalog.context, &working);
+    Ok(())
+}
 
-    /// Removes a snapshot's working directory, after the links in the archive that only it has.
-    pub(super) fn remove_working(&self, working: &Path) -> Result<()> {
-        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        archive::unlink_all(fs, layout, working)?;
-        let retired = layout.remove_in_place(fs, working)?;
-        self.context.note_retired(working, &retired);
-        Ok(())
-    }
+/// Removes a snapshot's working directory, after the links in the archive that only it has.
+pub(super) fn remove_working(context: &EngineContext, working: &Path) -> Result<()> {
+    let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
+    archive::unlink_all(fs, layout, working)?;
+    let retired = layout.remove_in_place(fs, working)?;
+    context.note_retired(working, &retired);
+    Ok(())
 }
 
 fn remove_where_it_is(
@@ -67,11 +66,10 @@ fn remove_where_it_is(
     dir: &Path,
     working: &Path,
 ) -> Result<()> {
-    fs.create_dir_all(working)
-        .map_err(|error| Error::io("cannot create directory", working, error))?;
+    make_dir(fs, working)?;
     for name in [LINKED_MANIFEST_FILE, DATA_MANIFEST_FILE, SNAPSHOT_INFO_FILE] {
         let path = dir.join(name);
-        if fs.exists(&path).map_err(|error| Error::io("cannot look for", &path, error))? {
+        if exists(fs, &path)? {
             link_or_copy(fs, &path, &working.join(name))?;
         }
     }
@@ -101,13 +99,10 @@ pub(super) fn finish_removals(fs: &dyn FileSystem, layout: &Layout) -> Result<()
 /// `Io`.
 pub(crate) fn half_removed(fs: &dyn FileSystem, layout: &Layout) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for entry in orphans::list(fs, &layout.snapshots_working_dir())? {
+    for entry in list(fs, &layout.snapshots_working_dir())? {
         let Some(name) = entry.name.strip_prefix(&layout.own_name("")) else { continue };
         let dir = layout.snapshot_dir(name);
-        let exists = |path: &Path| {
-            fs.exists(path).map_err(|error| Error::io("cannot look for", path, error))
-        };
-        if exists(&dir)? && !exists(&dir.join(SNAPSHOT_INFO_FILE))? {
+        if exists(fs, &dir)? && !exists(fs, &dir.join(SNAPSHOT_INFO_FILE))? {
             found.push(dir);
         }
     }

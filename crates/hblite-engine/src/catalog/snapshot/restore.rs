@@ -17,7 +17,6 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use hblite_env::FileSystem;
 use hblite_hfile::{BlockUse, HFileWriter, HFileWriterOptions, StoreFileInfo};
@@ -26,13 +25,21 @@ use hblite_model::{
     Error, Exception, FailSafeSnapshot, RegionInfo, Result, TableDescriptor, TableName, TableState,
 };
 
-use super::stored::StoredSnapshot;
+use super::adopt;
+use super::removal::remove_snapshot;
+use super::stored::{StoredSnapshot, has_snapshot, snapshot_not_found};
+use super::take::snapshot_within;
+use crate::catalog::create::{commit_new_regions, prepare_regions};
 use crate::catalog::descriptor_file::{self, Safety};
 use crate::catalog::meta::{self, RegionRow};
-use crate::catalog::procedures::discard;
+use crate::catalog::parked::settled_entry;
+use crate::catalog::procedures::{
+    begin_procedure, claim, discard, give_up, remove_region_dirs, retire_dir,
+};
 use crate::catalog::table::TableEntry;
-use crate::catalog::{Procedures, orphans, region_info_file, sanity};
-use crate::files::{link_or_copy_hfile, sync_dir};
+use crate::catalog::{Catalog, Procedures, orphans, region_info_file, sanity};
+use crate::context::EngineContext;
+use crate::files::{link_or_copy_hfile, list, make_dir, sync_dir};
 use crate::layout::{Layout, Shape, UNCLAIMED_FILE, family_dir_name};
 use crate::sealed;
 use crate::store::key_value_scanner::KeyValueScanner;
@@ -61,56 +68,9 @@ impl Procedures<'_> {
         table: &TableName,
         change: ChangeOfSettings<'_>,
     ) -> Result<()> {
-        let _procedure = self.begin_procedure()?;
-        self.clone_within(name, table, change)
-    }
-
-    fn clone_within(
-        &self,
-        name: &str,
-        table: &TableName,
-        change: ChangeOfSettings<'_>,
-    ) -> Result<()> {
-        if self.table_exists(table) {
-            return Err(Error::new(Exception::TableExists, table.to_string()));
-        }
-        let snapshot = self.open_snapshot(name)?;
-        self.namespace(table.namespace())?;
-        let descriptor = Arc::new(change(named(&snapshot.table, table))?);
-        sanity::check(&descriptor, &self.context.options)?;
-        let table_dir = self.context.layout.table_dir(table);
-        orphans::retire_table(self, &table_dir)?;
-        let timestamp = self.meta.next_timestamp()?;
-        let rows = new_rows(&snapshot, table, timestamp);
-        let prepared = self.prepare_clone(&snapshot, &descriptor, &rows);
-        let regions = prepared.inspect_err(|_| {
-            // Leftovers do no harm: they are removed before the name is used again.
-            let fs = self.context.env.fs.as_ref();
-            if let Ok(retired) = self.context.layout.retire_dir(fs, &table_dir, Shape::Table) {
-                self.context.note_retired(&table_dir, &retired);
-            }
-        })?;
-        self.commit_new_regions(&descriptor, &[], &rows, timestamp)
-            .inspect_err(|_| discard(&regions))?;
-        self.claim(&rows);
-        let entry = TableEntry::new(descriptor, TableState::Enabled, rows, regions);
-        self.publish(table, Some(entry));
-        Ok(())
-    }
-
-    fn prepare_clone(
-        &self,
-        snapshot: &StoredSnapshot,
-        descriptor: &Arc<TableDescriptor>,
-        rows: &[RegionRow],
-    ) -> Result<Vec<Arc<crate::region::Region>>> {
-        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        let dir = layout.table_descriptor_dir(descriptor.name());
-        fs.create_dir_all(&dir).map_err(|e| Error::io("cannot create directory", &dir, e))?;
-        descriptor_file::write(fs, &dir, descriptor, Safety::Durable)?;
-        layout.make_durable(fs, &dir)?;
-        self.place_files(snapshot, descriptor, rows)?;
-        self.prepare_regions(descriptor, rows)
+        let catalog = self.0;
+        let _procedure = begin_procedure(catalog)?;
+        clone_within(catalog, name, table, change)
     }
 
     /// Restores a disabled table to what it was when the snapshot was taken. A table that no longer
@@ -122,188 +82,242 @@ impl Procedures<'_> {
     /// `CorruptHFile`, `Io`: the table is unchanged. `RegionServerStopped`: the next open shows the
     /// outcome.
     pub fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
-        let _procedure = self.begin_procedure()?;
-        if !self.has_snapshot(name)? {
+        let catalog = self.0;
+        let _procedure = begin_procedure(catalog)?;
+        if !has_snapshot(&catalog.context, name)? {
             let message = format!("The snapshot {name} does not exist.");
             return Err(Error::new(Exception::RestoreSnapshot, message));
         }
-        let snapshot = self.open_snapshot(name)?;
+        let snapshot = open_snapshot(&catalog.context, name)?;
         let table = &snapshot.description().table;
-        self.settle(table)?;
-        let Ok(entry) = self.entry(table) else {
-            return self.clone_within(name, table, &Ok);
+        catalog.settle(table)?;
+        let Ok(entry) = settled_entry(catalog, table) else {
+            return clone_within(catalog, name, table, &Ok);
         };
-        if entry.state != TableState::Disabled {
-            return Err(Error::new(Exception::TableNotDisabled, table.to_string()));
-        }
+        entry.check_state(TableState::Disabled)?;
         if fail_safe == FailSafeSnapshot::Skip {
-            return self.restore_within(&snapshot, &entry);
+            return restore_within(catalog, &snapshot, &entry);
         }
-        let now = self.context.env.clock.now_millis();
+        let now = catalog.context.env.clock.now_millis();
         let fail_safe = format!("hbase-failsafe-{name}-{now}");
-        self.snapshot_within(&fail_safe, table, &SnapshotOptions::default())?;
-        let restored = self.restore_within(&snapshot, &entry);
+        snapshot_within(catalog, &fail_safe, table, &SnapshotOptions::default())?;
+        let restored = restore_within(catalog, &snapshot, &entry);
         let is_known =
             restored.as_ref().err().is_none_or(|e| e.exception() != Exception::RegionServerStopped);
         if is_known {
-            self.remove_snapshot(&fail_safe)?;
+            remove_snapshot(catalog, &fail_safe)?;
         }
         restored
     }
+}
 
-    fn restore_within(&self, snapshot: &StoredSnapshot, entry: &TableEntry) -> Result<()> {
-        let table = &snapshot.description().table;
-        let descriptor = Arc::new(named(&snapshot.table, table));
-        sanity::check(&descriptor, &self.context.options)?;
-        let timestamp = self.meta.next_timestamp()?;
-        let rows = new_rows(snapshot, table, timestamp);
-        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        let dir = layout.table_descriptor_dir(table);
-        let pending = dir.join(format!("{RESTORED_PREFIX}{timestamp}"));
-        let prepared = self.place_files(snapshot, &descriptor, &rows).and_then(|()| {
+fn clone_within(
+    catalog: &Catalog,
+    name: &str,
+    table: &TableName,
+    change: ChangeOfSettings<'_>,
+) -> Result<()> {
+    if catalog.table_exists(table) {
+        return Err(Error::new(Exception::TableExists, table.to_string()));
+    }
+    let snapshot = open_snapshot(&catalog.context, name)?;
+    catalog.namespace(table.namespace())?;
+    let descriptor = Arc::new(change(named(&snapshot.table, table))?);
+    sanity::check(&descriptor, &catalog.context.options)?;
+    let table_dir = catalog.context.layout.table_dir(table);
+    orphans::retire_table(catalog, &table_dir)?;
+    let timestamp = catalog.meta.next_timestamp()?;
+    let rows = new_rows(&snapshot, table, timestamp);
+    let prepared = prepare_clone(&catalog.context, &snapshot, &descriptor, &rows);
+    let regions = prepared.inspect_err(|_| {
+        // Leftovers do no harm: they are removed before the name is used again.
+        retire_dir(&catalog.context, &table_dir, Shape::Table);
+    })?;
+    commit_new_regions(catalog, &descriptor, &[], &rows, timestamp)
+        .inspect_err(|_| discard(&regions))?;
+    claim(&catalog.context, &rows);
+    let entry = TableEntry::new(descriptor, TableState::Enabled, rows, regions);
+    catalog.publish(table, Some(entry));
+    Ok(())
+}
+
+fn prepare_clone(
+    context: &Arc<EngineContext>,
+    snapshot: &StoredSnapshot,
+    descriptor: &Arc<TableDescriptor>,
+    rows: &[RegionRow],
+) -> Result<Vec<Arc<crate::region::Region>>> {
+    let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
+    let dir = layout.table_descriptor_dir(descriptor.name());
+    make_dir(fs, &dir)?;
+    descriptor_file::write(fs, &dir, descriptor, Safety::Durable)?;
+    layout.make_durable(fs, &dir)?;
+    place_files(context, snapshot, descriptor, rows)?;
+    prepare_regions(context, descriptor, rows)
+}
+
+fn restore_within(catalog: &Catalog, snapshot: &StoredSnapshot, entry: &TableEntry) -> Result<()> {
+    let table = &snapshot.description().table;
+    let descriptor = Arc::new(named(&snapshot.table, table));
+    sanity::check(&descriptor, &catalog.context.options)?;
+    let timestamp = catalog.meta.next_timestamp()?;
+    let rows = new_rows(snapshot, table, timestamp);
+    let (fs, layout) = (catalog.context.env.fs.as_ref(), &catalog.context.layout);
+    let dir = layout.table_descriptor_dir(table);
+    let pending = dir.join(format!("{RESTORED_PREFIX}{timestamp}"));
+    let prepared = place_files(&catalog.context, snapshot, &descriptor, &rows).and_then(|()| {
+        layout.make_durable(fs, &dir)?;
+        let content = descriptor_file::settings(&descriptor);
+        let written = fs.write_atomically(&pending, &content);
+        written.map_err(|error| Error::io("cannot write", &pending, error))
+    });
+    prepared.inspect_err(|_| {
+        // What cannot be removed now is removed when the store is next opened.
+        let _ = fs.remove_file(&pending);
+        remove_region_dirs(&catalog.context, rows.iter().map(|row| &row.info));
+    })?;
+    let deletes = entry.rows.iter().map(|row| meta::delete_region(&row.info, timestamp));
+    let puts = rows.iter().flat_map(|row| {
+        let id = row.open_sequence_number;
+        [
+            meta::put_open_region(&row.info, &catalog.server, id, timestamp),
+            meta::put_closed_region(&row.info, id, timestamp),
+        ]
+    });
+    let manifests = meta::put_manifests(&rows, timestamp);
+    catalog.meta.write(&deletes.chain(puts).chain(manifests).collect::<Vec<_>>())?;
+    claim(&catalog.context, &rows);
+    if let Err(error) = finish_restore(fs, &dir, &pending, &descriptor) {
+        // The next open completes it; an alter before that would be lost.
+        return Err(give_up(&catalog.context, error));
+    }
+    let restored = TableEntry::new(descriptor, TableState::Disabled, rows, Vec::new());
+    catalog.publish(table, Some(restored));
+    let before = entry.rows.iter().flat_map(|row| row.merge_parents.iter().chain([&row.info]));
+    remove_region_dirs(&catalog.context, before);
+    Ok(())
+}
+
+/// Puts the snapshot's files into the directories of new regions, durably.
+fn place_files(
+    context: &EngineContext,
+    snapshot: &StoredSnapshot,
+    descriptor: &TableDescriptor,
+    rows: &[RegionRow],
+) -> Result<()> {
+    let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
+    for ((info, from), row) in snapshot.regions.iter().zip(rows) {
+        region_info_file::ensure(fs, layout, &row.info)?;
+        let unclaimed = layout.region_dir(&row.info).join(UNCLAIMED_FILE);
+        fs.create(&unclaimed).map_err(|error| Error::io("cannot create", &unclaimed, error))?;
+        // Created first: a region with files but without this one would be taken for their owner.
+        let region_dir = layout.region_dir(&row.info);
+        layout.make_durable(fs, &region_dir)?;
+        sync_dir(fs, &region_dir)?;
+        let listed = Manifest::read(fs, from, info.encoded_name())?;
+        let mut files = Manifest::new(row.info.encoded_name());
+        for family in descriptor.families() {
+            let source = from.join(family_dir_name(family.name()));
+            let dir = layout.family_dir(&row.info, family.name());
+            make_dir(fs, &dir)?;
+            let source = Source { region: info, family: family.name(), dir: &source };
+            place_family(context, &source, listed.as_ref(), &dir, &mut files)?;
+            sync_dir(fs, &dir)?;
             layout.make_durable(fs, &dir)?;
-            let content = descriptor_file::settings(&descriptor);
-            let written = fs.write_atomically(&pending, &content);
-            written.map_err(|error| Error::io("cannot write", &pending, error))
-        });
-        prepared.inspect_err(|_| {
-            // What cannot be removed now is removed when the store is next opened.
-            let _ = fs.remove_file(&pending);
-            self.remove_region_dirs(rows.iter().map(|row| &row.info));
-        })?;
-        let deletes = entry.rows.iter().map(|row| meta::delete_region(&row.info, timestamp));
-        let puts = rows.iter().flat_map(|row| {
-            let id = row.open_sequence_number;
-            [
-                meta::put_open_region(&row.info, &self.server, id, timestamp),
-                meta::put_closed_region(&row.info, id, timestamp),
-            ]
-        });
-        let manifests = meta::put_manifests(&rows, timestamp);
-        self.meta.write(&deletes.chain(puts).chain(manifests).collect::<Vec<_>>())?;
-        self.claim(&rows);
-        if let Err(error) = finish_restore(fs, &dir, &pending, &descriptor) {
-            // The next open completes it; an alter before that would be lost.
-            self.context.is_closed.store(true, Ordering::Release);
-            let message = format!("{}; open the store again", error.message());
-            return Err(Error::new(Exception::RegionServerStopped, message).with_source(error));
         }
-        let restored = TableEntry::new(descriptor, TableState::Disabled, rows, Vec::new());
-        self.publish(table, Some(restored));
-        let before = entry.rows.iter().flat_map(|row| row.merge_parents.iter().chain([&row.info]));
-        self.remove_region_dirs(before);
-        Ok(())
+        files.write_durably(fs, &layout.region_dir(&row.info))?;
     }
+    Ok(())
+}
 
-    /// Puts the snapshot's files into the directories of new regions, durably.
-    fn place_files(
-        &self,
-        snapshot: &StoredSnapshot,
-        descriptor: &TableDescriptor,
-        rows: &[RegionRow],
-    ) -> Result<()> {
-        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        for ((info, from), row) in snapshot.regions.iter().zip(rows) {
-            region_info_file::ensure(fs, layout, &row.info)?;
-            let unclaimed = layout.region_dir(&row.info).join(UNCLAIMED_FILE);
-            fs.create(&unclaimed).map_err(|error| Error::io("cannot create", &unclaimed, error))?;
-            // Created first: a region with files but without this one would be taken for their
-            // owner.
-            let region_dir = layout.region_dir(&row.info);
-            layout.make_durable(fs, &region_dir)?;
-            sync_dir(fs, &region_dir)?;
-            let listed = Manifest::read(fs, from, info.encoded_name())?;
-            let mut files = Manifest::new(row.info.encoded_name());
-            for family in descriptor.families() {
-                let source = from.join(family_dir_name(family.name()));
-                let dir = layout.family_dir(&row.info, family.name());
-                fs.create_dir_all(&dir)
-                    .map_err(|error| Error::io("cannot create directory", &dir, error))?;
-                let source = Source { region: info, family: family.name(), dir: &source };
-                self.place_family(&source, listed.as_ref(), &dir, &mut files)?;
-                sync_dir(fs, &dir)?;
-                layout.make_durable(fs, &dir)?;
-            }
-            files.write_durably(fs, &layout.region_dir(&row.info))?;
+/// Puts the files of a family into a directory of a new region, and lists them in `files`. `listed`
+/// is what the region must have, if the snapshot says so.
+fn place_family(
+    context: &EngineContext,
+    source: &Source<'_>,
+    listed: Option<&Manifest>,
+    dir: &Path,
+    files: &mut Manifest,
+) -> Result<()> {
+    let fs = context.env.fs.as_ref();
+    let mut names = HashSet::new();
+    for entry in list(fs, source.dir)? {
+        let path = source.dir.join(&entry.name);
+        // A list says what must be there, so files that hblite did not write do no harm.
+        if listed.is_some() && (entry.is_dir || !is_store_file_name(&entry.name)) {
+            continue;
         }
-        Ok(())
+        // A damaged file would prevent the table from being enabled or compacted.
+        let file = StoreFile::open_with(&context.env.fs, &context.layout, None, &path)?;
+        file.check_owner(source.region, source.family)?;
+        if standing(listed, source.family, &file)? != Standing::Live {
+            let what = "it is not a file that the region's .manifest lists";
+            return Err(sealed::damaged(&path, what, REMEDY));
+        }
+        if file.is_reference() || file.mob_files().is_some() {
+            let copy = write_copy(context, &file, dir)?;
+            files.add(source.family, &copy)?;
+        } else {
+            link_or_copy_hfile(fs, &path, &dir.join(file.name()))?;
+            files.add(source.family, &file)?;
+        }
+        names.insert(entry.name);
     }
+    let mut expected = listed.iter().flat_map(|listed| listed.names(source.family));
+    match expected.find(|name| !names.contains(*name)) {
+        None => Ok(()),
+        Some(missing) => {
+            let what = "the region's .manifest lists this file, and it is missing";
+            Err(sealed::damaged(&source.dir.join(missing), what, REMEDY))
+        }
+    }
+}
 
-    /// Puts the files of a family into a directory of a new region, and lists them in `files`.
-    /// `listed` is what the region must have, if the snapshot says so.
-    fn place_family(
-        &self,
-        source: &Source<'_>,
-        listed: Option<&Manifest>,
-        dir: &Path,
-        files: &mut Manifest,
-    ) -> Result<()> {
-        let fs = self.context.env.fs.as_ref();
-        let mut names = HashSet::new();
-        for entry in orphans::list(fs, source.dir)? {
-            let path = source.dir.join(&entry.name);
-            // A list says what must be there, so files that hblite did not write do no harm.
-            if listed.is_some() && (entry.is_dir || !is_store_file_name(&entry.name)) {
-                continue;
-            }
-            // A damaged file would prevent the table from being enabled or compacted.
-            let file =
-                StoreFile::open_with(&self.context.env.fs, &self.context.layout, None, &path)?;
-            file.check_owner(source.region, source.family)?;
-            if standing(listed, source.family, &file)? != Standing::Live {
-                let what = "it is not a file that the region's .manifest lists";
-                return Err(sealed::damaged(&path, what, REMEDY));
-            }
-            if file.is_reference() || file.mob_files().is_some() {
-                let copy = self.write_copy(&file, dir)?;
-                files.add(source.family, &copy)?;
-            } else {
-                link_or_copy_hfile(fs, &path, &dir.join(file.name()))?;
-                files.add(source.family, &file)?;
-            }
-            names.insert(entry.name);
+/// Writes the half that a reference refers to, or a file with its values that are elsewhere, as a
+/// file of its own.
+fn write_copy(context: &EngineContext, source: &StoreFile, dir: &Path) -> Result<StoreFile> {
+    let fs = context.env.fs.as_ref();
+    let reader = source.reader();
+    reader.verify_checksums_except_cells()?;
+    let name = context.random_name();
+    let name = source.loaded_id().map_or(name.clone(), |id| loaded_name(&name, id));
+    let has_tags = reader.has_tags_and_mvcc().0;
+    let options = HFileWriterOptions::default()
+        .with_encoding(reader.encoding())
+        .with_compression(reader.compression())
+        .with_bloom(reader.bloom_type())
+        .with_bloom_prefix_length(u32::try_from(reader.bloom_prefix_length()).unwrap_or(0))
+        .with_tags(has_tags)
+        .with_comparator(reader.comparator())
+        .with_create_time(reader.create_time().unwrap_or(0));
+    let path = dir.join(name);
+    let mut writer = HFileWriter::create(fs, &path, options)?;
+    let mut scanner = source.scanner(u64::MAX).with_block_use(BlockUse::Verify);
+    let mut is_at_cell = scanner.seek_first()?;
+    while is_at_cell {
+        if let Some(cell) = scanner.current() {
+            writer.append(&cell)?;
         }
-        let mut expected = listed.iter().flat_map(|listed| listed.names(source.family));
-        match expected.find(|name| !names.contains(*name)) {
-            None => Ok(()),
-            Some(missing) => {
-                let what = "the region's .manifest lists this file, and it is missing";
-                Err(sealed::damaged(&source.dir.join(missing), what, REMEDY))
-            }
-        }
+        is_at_cell = scanner.next()?;
     }
+    let max_sequence_id = Some(source.sequence_id_max());
+    writer.finish(&StoreFileInfo { max_sequence_id, ..StoreFileInfo::default() })?;
+    StoreFile::open_with(&context.env.fs, &context.layout, None, &path)
+}
 
-    /// Writes the half that a reference refers to, or a file with its values that are elsewhere, as
-    /// a file of its own.
-    fn write_copy(&self, source: &StoreFile, dir: &Path) -> Result<StoreFile> {
-        let fs = self.context.env.fs.as_ref();
-        let reader = source.reader();
-        reader.verify_checksums_except_cells()?;
-        let name = self.context.random_name();
-        let name = source.loaded_id().map_or(name.clone(), |id| loaded_name(&name, id));
-        let has_tags = reader.has_tags_and_mvcc().0;
-        let options = HFileWriterOptions::default()
-            .with_encoding(reader.encoding())
-            .with_compression(reader.compression())
-            .with_bloom(reader.bloom_type())
-            .with_bloom_prefix_length(u32::try_from(reader.bloom_prefix_length()).unwrap_or(0))
-            .with_tags(has_tags)
-            .with_comparator(reader.comparator())
-            .with_create_time(reader.create_time().unwrap_or(0));
-        let path = dir.join(name);
-        let mut writer = HFileWriter::create(fs, &path, options)?;
-        let mut scanner = source.scanner(u64::MAX).with_block_use(BlockUse::Verify);
-        let mut is_at_cell = scanner.seek_first()?;
-        while is_at_cell {
-            if let Some(cell) = scanner.current() {
-                writer.append(&cell)?;
-            }
-            is_at_cell = scanner.next()?;
-        }
-        let max_sequence_id = Some(source.sequence_id_max());
-        writer.finish(&StoreFileInfo { max_sequence_id, ..StoreFileInfo::default() })?;
-        StoreFile::open_with(&self.context.env.fs, &self.context.layout, None, &path)
+/// The snapshot of this name, if it has not expired.
+fn open_snapshot(context: &EngineContext, name: &str) -> Result<StoredSnapshot> {
+    if !has_snapshot(context, name)? {
+        return Err(snapshot_not_found(name));
     }
+    let (fs, layout) = (&context.env.fs, &context.layout);
+    adopt::ensure(fs, layout, name)?;
+    let snapshot = StoredSnapshot::read(fs.as_ref(), &layout.snapshot_dir(name))?;
+    if snapshot.stored.has_expired(context.env.clock.now_millis()) {
+        let message = format!("TTL for snapshot '{name}' has already expired.");
+        return Err(Error::new(Exception::SnapshotTtlExpired, message));
+    }
+    Ok(snapshot)
 }
 
 /// A family of a region of a snapshot.
@@ -334,7 +348,7 @@ fn new_rows(snapshot: &StoredSnapshot, table: &TableName, id: i64) -> Vec<Region
 /// # Errors
 /// `Io`.
 fn restored_files(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<(u64, PathBuf)>> {
-    let entries = orphans::list(fs, dir)?.into_iter();
+    let entries = list(fs, dir)?.into_iter();
     let files = entries.filter_map(|entry| {
         let id = entry.name.strip_prefix(RESTORED_PREFIX)?.parse().ok()?;
         Some((id, dir.join(&entry.name)))

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use hblite_env::FileSystem;
-use hblite_model::SnapshotDescription;
-use hblite_model::{Error, RegionInfo, Result, TableDescriptor};
+use hblite_model::name::check_snapshot_name;
+use hblite_model::{Error, Exception, RegionInfo, Result, SnapshotDescription, TableDescriptor};
 
 use crate::catalog::{descriptor_file, orphans, region_info_file};
+use crate::context::EngineContext;
+use crate::files::exists;
 use crate::layout::{
     DATA_MANIFEST_FILE, Layout, MANIFEST_FILE, REGION_INFO_FILE, SNAPSHOT_INFO_FILE,
     TABLE_DESCRIPTOR_DIR,
@@ -53,7 +55,7 @@ impl StoredSnapshot {
             let region_dir = dir.join(&directory);
             let path = region_dir.join(REGION_INFO_FILE);
             // A parent that is only referred to has none.
-            if !fs.exists(&path).map_err(|error| Error::io("cannot look for", &path, error))? {
+            if !exists(fs, &path)? {
                 continue;
             }
             let content = fs.read(&path).map_err(|error| Error::io("cannot read", &path, error))?;
@@ -128,7 +130,7 @@ pub(super) fn read_description(
 fn has_manifest(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
     for region in orphans::directories(fs, dir)? {
         let path = dir.join(region).join(MANIFEST_FILE);
-        if fs.exists(&path).map_err(|error| Error::io("cannot look for", &path, error))? {
+        if exists(fs, &path)? {
             return Ok(true);
         }
     }
@@ -147,4 +149,18 @@ fn is_of_hbase(fs: &dyn FileSystem, dir: &Path) -> Result<bool> {
 
 fn corrupt(path: &Path, what: &str) -> Error {
     sealed::damaged(path, what, REMEDY)
+}
+
+/// Whether there is a snapshot of this name.
+pub(super) fn has_snapshot(context: &EngineContext, name: &str) -> Result<bool> {
+    // An invalid name must not become a path.
+    if check_snapshot_name(name).is_err() {
+        return Ok(false);
+    }
+    exists(context.env.fs.as_ref(), &context.layout.snapshot_dir(name))
+}
+
+pub(super) fn snapshot_not_found(name: &str) -> Error {
+    let message = format!("Snapshot '{name}' doesn't exist on the filesystem");
+    Error::new(Exception::SnapshotDoesNotExist, message)
 }

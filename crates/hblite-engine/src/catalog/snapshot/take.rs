@@ -5,17 +5,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hblite_env::FileSystem;
+use hblite_model::name::check_snapshot_name;
 use hblite_model::{Error, Exception, Result, TableDescriptor, TableName, TableState};
 use hblite_model::{SnapshotDescription, SnapshotKind, SnapshotOptions};
 
+use super::archive;
 use super::data_manifest::{DataManifest, ListedFile, ListedRegion};
+use super::named::name_snapshot;
 use super::new_files::NewFiles;
-use super::{archive, check_name};
-use crate::catalog::Procedures;
+use super::removal::remove_working;
+use super::stored::has_snapshot;
 use crate::catalog::descriptor_file::{self, Safety};
+use crate::catalog::open_regions::open_region;
+use crate::catalog::parked::settled_entry;
+use crate::catalog::procedures::begin_procedure;
 use crate::catalog::region_info_file;
 use crate::catalog::table::TableEntry;
-use crate::files::{link_or_copy, sync_dir};
+use crate::catalog::{Catalog, Procedures};
+use crate::context::EngineContext;
+use crate::files::{exists, link_or_copy, sync_dir};
 use crate::layout::{
     DATA_MANIFEST_FILE, MANIFEST_FILE, REGION_INFO_FILE, SNAPSHOT_INFO_FILE, TABLE_DESCRIPTOR_DIR,
     family_dir_name,
@@ -32,106 +40,107 @@ impl Procedures<'_> {
     /// `IllegalArgument` for an invalid name or a system table; `SnapshotExists`;
     /// `SnapshotCreation` if there is no such table; `Io`: no snapshot is created.
     pub fn snapshot(&self, name: &str, table: &TableName, options: &SnapshotOptions) -> Result<()> {
+        let catalog = self.0;
         self.remove_expired_snapshots()?;
-        let _procedure = self.begin_procedure()?;
-        self.snapshot_within(name, table, options)
+        let _procedure = begin_procedure(catalog)?;
+        snapshot_within(catalog, name, table, options)
     }
+}
 
-    /// Like [`Procedures::snapshot`], within a procedure.
-    pub(super) fn snapshot_within(
-        &self,
-        name: &str,
-        table: &TableName,
-        options: &SnapshotOptions,
-    ) -> Result<()> {
-        check_name(name)?;
-        if table.is_system() {
-            return Err(Error::illegal_argument("System table snapshots are not allowed"));
-        }
-        if self.has_snapshot(name)? {
-            let message = format!("Snapshot '{name}' already stored on the filesystem.");
-            return Err(Error::new(Exception::SnapshotExists, message));
-        }
-        self.settle(table)?;
-        let entry = self.entry(table).map_err(|_| {
-            let message = format!("Table '{table}' doesn't exist, can't take snapshot.");
-            Error::new(Exception::SnapshotCreation, message)
-        })?;
-        let layout = &self.context.layout;
-        let working = layout.snapshot_working_dir(name);
-        self.remove_working(&working)?;
-        let made = self.make(&working, name, &entry, options);
-        let placed = made.and_then(|()| self.put_into_place(&working, name));
-        if placed.is_err() {
-            // What cannot be removed now is removed with the next snapshot of the same name.
-            let _ = self.remove_working(&working);
-        }
-        placed
+/// Like [`Procedures::snapshot`], within a procedure.
+pub(super) fn snapshot_within(
+    catalog: &Catalog,
+    name: &str,
+    table: &TableName,
+    options: &SnapshotOptions,
+) -> Result<()> {
+    check_snapshot_name(name)?;
+    if table.is_system() {
+        return Err(Error::illegal_argument("System table snapshots are not allowed"));
     }
+    if has_snapshot(&catalog.context, name)? {
+        let message = format!("Snapshot '{name}' already stored on the filesystem.");
+        return Err(Error::new(Exception::SnapshotExists, message));
+    }
+    catalog.settle(table)?;
+    let entry = settled_entry(catalog, table).map_err(|_| {
+        let message = format!("Table '{table}' doesn't exist, can't take snapshot.");
+        Error::new(Exception::SnapshotCreation, message)
+    })?;
+    let layout = &catalog.context.layout;
+    let working = layout.snapshot_working_dir(name);
+    remove_working(&catalog.context, &working)?;
+    let made = make(&catalog.context, &working, name, &entry, options);
+    let placed = made.and_then(|()| put_into_place(catalog, &working, name));
+    if placed.is_err() {
+        // What cannot be removed now is removed with the next snapshot of the same name.
+        let _ = remove_working(&catalog.context, &working);
+    }
+    placed
+}
 
-    /// Creates the snapshot in its working directory, and its files' links in the archive, durably.
-    fn make(
-        &self,
-        working: &Path,
-        name: &str,
-        entry: &TableEntry,
-        options: &SnapshotOptions,
-    ) -> Result<()> {
-        let fs = self.context.env.fs.as_ref();
-        let table = settings(entry.descriptor.as_ref(), options)?;
-        let mut snapshot = NewSnapshot::new(fs, working, table);
-        let kind = match (entry.state, options.skip_flush) {
-            (TableState::Enabled | TableState::Enabling, false) => SnapshotKind::Flush,
-            (TableState::Enabled | TableState::Enabling, true) => SnapshotKind::SkipFlush,
-            _ => SnapshotKind::Disabled,
-        };
-        let description = SnapshotDescription {
-            name: name.to_owned(),
-            table: entry.descriptor.name().clone(),
-            created_at_ms: self.context.env.clock.now_millis(),
-            kind,
-            time_to_live: options.time_to_live_seconds().map(Duration::from_secs),
-            max_file_size_bytes: options.max_file_size_bytes,
-        };
-        let descriptor_dir = working.join(TABLE_DESCRIPTOR_DIR);
-        snapshot.files.make_dir(&descriptor_dir)?;
-        descriptor_file::write(fs, &descriptor_dir, &snapshot.listed.table, Safety::Durable)?;
-        for row in entry.live_rows() {
-            if let Some(region) = entry.region(row.info.encoded_name()) {
-                snapshot.add_region(region, kind == SnapshotKind::Flush)?;
-                continue;
-            }
-            // It is not in service; an open decides which of its files count.
-            let region = self.open_region(row, &entry.descriptor)?;
-            let added = snapshot.add_region(&region, false);
-            let _ = region.discard();
-            added?;
+/// Creates the snapshot in its working directory, and its files' links in the archive, durably.
+fn make(
+    context: &Arc<EngineContext>,
+    working: &Path,
+    name: &str,
+    entry: &TableEntry,
+    options: &SnapshotOptions,
+) -> Result<()> {
+    let fs = context.env.fs.as_ref();
+    let table = settings(entry.descriptor.as_ref(), options)?;
+    let mut snapshot = NewSnapshot::new(fs, working, table);
+    let kind = match (entry.state, options.skip_flush) {
+        (TableState::Enabled | TableState::Enabling, false) => SnapshotKind::Flush,
+        (TableState::Enabled | TableState::Enabling, true) => SnapshotKind::SkipFlush,
+        _ => SnapshotKind::Disabled,
+    };
+    let description = SnapshotDescription {
+        name: name.to_owned(),
+        table: entry.descriptor.name().clone(),
+        created_at_ms: context.env.clock.now_millis(),
+        kind,
+        time_to_live: options.time_to_live_seconds().map(Duration::from_secs),
+        max_file_size_bytes: options.max_file_size_bytes,
+    };
+    let descriptor_dir = working.join(TABLE_DESCRIPTOR_DIR);
+    snapshot.files.make_dir(&descriptor_dir)?;
+    descriptor_file::write(fs, &descriptor_dir, &snapshot.listed.table, Safety::Durable)?;
+    for row in entry.live_rows() {
+        if let Some(region) = entry.region(row.info.encoded_name()) {
+            snapshot.add_region(region, kind == SnapshotKind::Flush)?;
+            continue;
         }
-        snapshot.files.write(&working.join(DATA_MANIFEST_FILE), &snapshot.listed.encode())?;
-        let content = crate::snapshot::encode(&description);
-        snapshot.files.write(&working.join(SNAPSHOT_INFO_FILE), &content)?;
-        snapshot.files.sync()?;
-        // From here on an open knows what to remove from the archive.
-        let layout = &self.context.layout;
-        layout.make_durable(fs, &layout.snapshots_working_dir())?;
-        sync_dir(fs, &layout.snapshots_working_dir())?;
-        archive::link_all(fs, layout, snapshot.links.iter().map(|(to, from)| (&**to, &**from)))
+        // It is not in service; an open decides which of its files count.
+        let region = open_region(context, row, &entry.descriptor)?;
+        let added = snapshot.add_region(&region, false);
+        let _ = region.discard();
+        added?;
     }
+    snapshot.files.write(&working.join(DATA_MANIFEST_FILE), &snapshot.listed.encode())?;
+    let content = crate::snapshot::encode(&description);
+    snapshot.files.write(&working.join(SNAPSHOT_INFO_FILE), &content)?;
+    snapshot.files.sync()?;
+    // From here on an open knows what to remove from the archive.
+    let layout = &context.layout;
+    layout.make_durable(fs, &layout.snapshots_working_dir())?;
+    sync_dir(fs, &layout.snapshots_working_dir())?;
+    archive::link_all(fs, layout, snapshot.links.iter().map(|(to, from)| (&**to, &**from)))
+}
 
-    fn put_into_place(&self, working: &Path, name: &str) -> Result<()> {
-        let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
-        let dir = layout.snapshot_dir(name);
-        layout.make_durable(fs, &layout.snapshots_dir())?;
-        fs.rename(working, &dir).map_err(|error| Error::io("cannot rename", working, error))?;
-        let placed = sync_dir(fs, &layout.snapshots_dir()).and_then(|()| self.name_snapshot(name));
-        let Err(error) = placed else { return Ok(()) };
-        // If it may have been named, the next open shows whether it exists.
-        self.meta.check()?;
-        // After a power cut it may exist or not; until then it does not.
-        let _ = fs.rename(&dir, working);
-        layout.remove_in_place(fs, &dir)?;
-        Err(error)
-    }
+fn put_into_place(catalog: &Catalog, working: &Path, name: &str) -> Result<()> {
+    let (fs, layout) = (catalog.context.env.fs.as_ref(), &catalog.context.layout);
+    let dir = layout.snapshot_dir(name);
+    layout.make_durable(fs, &layout.snapshots_dir())?;
+    fs.rename(working, &dir).map_err(|error| Error::io("cannot rename", working, error))?;
+    let placed = sync_dir(fs, &layout.snapshots_dir()).and_then(|()| name_snapshot(catalog, name));
+    let Err(error) = placed else { return Ok(()) };
+    // If it may have been named, the next open shows whether it exists.
+    catalog.meta.check()?;
+    // After a power cut it may exist or not; until then it does not.
+    let _ = fs.rename(&dir, working);
+    layout.remove_in_place(fs, &dir)?;
+    Err(error)
 }
 
 /// The settings that a snapshot has for its table.
@@ -217,7 +226,7 @@ impl<'a> NewSnapshot<'a> {
         self.files.make_dir(&parent_dir)?;
         let target = parent_dir.join(name);
         // Both daughters refer to it.
-        if self.fs.exists(&target).map_err(|e| Error::io("cannot look for", &target, e))? {
+        if exists(self.fs, &target)? {
             return Ok(());
         }
         link_or_copy(self.fs, file.reader().path(), &target)?;

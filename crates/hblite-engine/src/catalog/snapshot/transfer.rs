@@ -19,14 +19,15 @@
 use std::path::{Path, PathBuf};
 
 use hblite_env::{Env, FileSystem};
+use hblite_model::name::check_snapshot_name;
 use hblite_model::{Error, Exception, Result};
 
 use super::adopt::{find, for_each_file};
 use super::data_manifest::DataManifest;
 use super::stored::read_description;
-use super::{archive, check_name, snapshot_not_found};
+use super::{archive, snapshot_not_found};
 use crate::catalog::foreign_settings;
-use crate::files::{sync_dir, verify_copy};
+use crate::files::{exists, sync_dir, verify_copy};
 use crate::layout::{self, DATA_MANIFEST_FILE, Layout, SNAPSHOT_INFO_FILE, Tolerance};
 use crate::sealed;
 
@@ -81,9 +82,9 @@ struct Transfer {
 
 impl Transfer {
     fn find(fs: &dyn FileSystem, from: &Layout, name: &str) -> Result<Self> {
-        check_name(name)?;
+        check_snapshot_name(name)?;
         let dir = from.snapshot_dir(name);
-        if !fs.exists(&dir).map_err(|error| Error::io("cannot look for", &dir, error))? {
+        if !exists(fs, &dir)? {
             return Err(snapshot_not_found(name));
         }
         let table = read_description(fs, &dir, Some(name))?.description.table;
@@ -112,7 +113,7 @@ impl Transfer {
         content: impl Fn(&[u8]) -> Vec<u8>,
     ) -> Result<usize> {
         let (target, working) = (to.snapshot_dir(&self.name), to.snapshot_working_dir(&self.name));
-        if fs.exists(&target).map_err(|error| Error::io("cannot look for", &target, error))? {
+        if exists(fs, &target)? {
             let message = format!("{} is there already", target.display());
             return Err(Error::new(Exception::SnapshotExists, message));
         }

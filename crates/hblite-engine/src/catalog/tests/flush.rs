@@ -193,10 +193,9 @@ fn one_family_is_flushed_and_compacted_alone() {
     assert_eq!(files_of(&engine), [1, 1]);
 }
 
-/// Old segments of the log are removed when no region needs them; the family that was not flushed
-/// does.
+/// Old log files are removed when no region needs them; the family that was not flushed does.
 #[test]
-fn a_flush_of_one_family_lets_no_segment_of_the_others_go() {
+fn a_flush_of_one_family_lets_no_log_file_of_the_others_go() {
     let disk: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
     let wal = WalOptions { roll_size_bytes: 1 << 10, ..WalOptions::default() };
     let small_log = EngineOptions { wal, ..options() };
@@ -329,8 +328,8 @@ fn nothing_unfinished_is_left_behind() {
     assert_eq!(rows(&engine, "t").unwrap(), ["a"]);
 }
 
-/// The region is closed and its cells are in files: a log segment that stays longer is not a reason
-/// to refuse the disable.
+/// The region is closed and its cells are in files: a log file that stays longer is not a reason to
+/// refuse the disable.
 #[test]
 fn a_region_closes_although_old_logs_stay() {
     let (disk, fs, engine) = with_faults();

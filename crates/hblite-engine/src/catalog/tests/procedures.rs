@@ -508,6 +508,9 @@ fn an_unassigned_region_refuses_operations_until_it_is_assigned() {
     engine.procedures().snapshot("s", &t, &Default::default()).unwrap();
     engine.procedures().clone_snapshot("s", &name("copy"), &Ok).unwrap();
     assert!(has(&engine, "copy", "a").unwrap());
+    engine.procedures().modify_table(&table("t", &["f", "g"])).unwrap();
+    assert_eq!(told(has(&engine, "t", "a")).0, "NotServingRegionException");
+    assert!(has(&engine, "t", "z").unwrap());
     engine.procedures().assign(&infos[0]).unwrap();
     assert!(has(&engine, "t", "a").unwrap());
     for leave in [true, false] {

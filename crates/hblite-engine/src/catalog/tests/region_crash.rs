@@ -73,7 +73,7 @@ fn system_regions_and_disabled_tables_do_not_crash() {
 
 #[test]
 fn writers_of_this_and_other_regions_lose_nothing_and_count_each_increment_once() {
-    // Small segments, so that crashes and rolls meet.
+    // Small log files, so that crashes and rolls meet.
     let wal = WalOptions { roll_size_bytes: 4096, ..WalOptions::default() };
     let options = EngineOptions { wal, ..options() };
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());

@@ -405,8 +405,8 @@ fn a_flush_in_the_middle_of_a_recovery_claims_only_what_came_back() {
     }
 }
 
-/// A store whose log has segments that no region needs after a flush.
-fn with_segments_to_free(fs: &Arc<dyn FileSystem>) -> Arc<Engine> {
+/// A store whose log has files that no region needs after a flush.
+fn with_files_to_free(fs: &Arc<dyn FileSystem>) -> Arc<Engine> {
     let engine = open(fs).unwrap();
     engine.procedures().create_table(&table("t", &["f"]), &[]).unwrap();
     for system in ["hbase:meta", "hbase:namespace", "t"] {
@@ -420,12 +420,12 @@ fn with_segments_to_free(fs: &Arc<dyn FileSystem>) -> Arc<Engine> {
     engine
 }
 
-/// A flush during the replay frees the segment that was just read, and with it the next one, which
+/// A flush during the replay frees the log file that was just read, and with it the next one, which
 /// holds only a mark and is still to be read.
 #[test]
-fn a_flush_during_the_replay_removes_no_segment_that_is_still_to_be_read() {
+fn a_flush_during_the_replay_removes_no_log_file_that_is_still_to_be_read() {
     let fs: Arc<dyn FileSystem> = Arc::new(MemFileSystem::new());
-    kill(with_segments_to_free(&fs));
+    kill(with_files_to_free(&fs));
     let small = EngineOptions { memstore_flush_size_bytes: 65_536, ..options() };
     let engine = Engine::open(env(Arc::clone(&fs)), Path::new(DIR), small).unwrap();
     assert_eq!(rows(&engine, "t").unwrap(), ["row"]);
@@ -465,7 +465,7 @@ fn a_file_that_a_killed_flush_left_is_durable_before_the_manifest_lists_it() {
     }
 }
 
-/// A flush during the replay frees segments, and nothing waits for their removal. If the log fails
+/// A flush during the replay frees log files, and nothing waits for their removal. If the log fails
 /// there, the store cannot take writes, and must not open.
 #[test]
 fn a_store_that_opens_takes_writes_whichever_directory_sync_failed() {
@@ -473,7 +473,7 @@ fn a_store_that_opens_takes_writes_whichever_directory_sync_failed() {
     for nth in 1.. {
         let fs = FaultFileSystem::new(Arc::new(MemFileSystem::new()));
         let shared: Arc<dyn FileSystem> = Arc::new(fs.clone());
-        let engine = with_segments_to_free(&shared);
+        let engine = with_files_to_free(&shared);
         put(&engine, "t", "small").unwrap();
         kill(engine);
         let count = fs.count(Operation::SyncDir);

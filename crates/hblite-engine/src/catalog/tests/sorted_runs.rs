@@ -9,7 +9,7 @@ use hblite_env::{Clock, Env, ManualClock, MemFileSystem, Random, SeededRandom};
 use hblite_model::{CompactRequest, Delete, Get, Put, Result, RowResult, Scan, TimeRange};
 
 use super::{DIR, env, name, options, starts, table};
-use crate::region::Region;
+use crate::region::{Region, split};
 use crate::store::CompactionTrigger;
 use crate::{Engine, EngineOptions};
 
@@ -236,7 +236,7 @@ fn a_region_with_a_long_run_is_split_in_its_middle() {
         }
         engine.flush(name("t")).unwrap();
     }
-    let row = parent.split_point().unwrap();
+    let row = split::split_point(&parent).unwrap();
     let middle: u64 = String::from_utf8(row.clone()).unwrap().parse().unwrap();
     assert!((451..500).contains(&middle), "{middle}");
     engine.procedures().split_region(parent.info().encoded_name(), Some(&row)).unwrap();
@@ -254,7 +254,7 @@ fn a_region_with_a_long_run_is_split_in_its_middle() {
         let after = names();
         let kept = after.iter().filter(|name| before.contains(name)).count();
         assert_eq!((after.len(), kept), (before.len(), before.len() - 1), "{before:?}, {after:?}");
-        assert!(!daughter.has_references() && !compact(&daughter));
+        assert!(!split::has_references(&daughter) && !compact(&daughter));
     }
     let rows = read(&engine, &Scan::new()).unwrap();
     assert_eq!(rows.len(), 950);

@@ -373,17 +373,17 @@ fn the_log() {
 }
 
 #[test]
-fn a_segment_of_the_log_that_is_gone() {
+fn a_log_file_that_is_gone() {
     let mut store = TestStore::new();
     store.options.wal.roll_size_bytes = 2048;
     let store = store.with_killed(|engine| {
         create(engine, "t");
         fill(engine, "t", 0);
     });
-    let segments = store.files("/WALs/");
-    assert!(segments.len() > 5);
-    store.fs.remove_file(&segments[3]).unwrap();
-    let defect = assert_defect(&store, FindingKind::Log, &segments[3]);
+    let log_files = store.files("/WALs/");
+    assert!(log_files.len() > 5);
+    store.fs.remove_file(&log_files[3]).unwrap();
+    let defect = assert_defect(&store, FindingKind::Log, &log_files[3]);
     assert!(defect.what.contains("missing"), "{defect}");
 }
 

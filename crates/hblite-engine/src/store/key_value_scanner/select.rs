@@ -35,7 +35,7 @@ pub(crate) fn select_sources(
     let needs = Needs::new(scan, info, now);
     let mut sources = Vec::with_capacity(segments.len() + files.run_count());
     for segment in segments {
-        if segment.timestamps().is_some_and(|range| needs.timestamps.overlap(range)) {
+        if segment.timestamps().is_some_and(|range| needs.may_want(range)) {
             sources.push(segment.into());
         }
     }
@@ -106,6 +106,11 @@ impl<'a> Needs<'a> {
         }
     }
 
+    /// Whether a source with timestamps from `.0` to `.1` may have something for the scan.
+    pub(crate) fn may_want(&self, timestamps: (i64, i64)) -> bool {
+        self.timestamps.overlap(timestamps)
+    }
+
     /// Those of a store's files that may have something for the scan: of each run one file or
     /// several, the newest run first.
     pub(crate) fn wanted<'f>(&'f self, files: &'f FileList) -> Wanted<'f> {
@@ -153,7 +158,7 @@ impl<'a> Needs<'a> {
     /// Whether the file may have something for the scan, but for the bits of its Bloom filter.
     fn probe<'f>(&self, file: &'f StoreFile, hash: &mut KeyHash) -> Result<RowProbe<'f>> {
         let reader = file.reader();
-        if self.timestamps.overlap(reader.time_range()) && self.may_want_rows(reader) {
+        if self.may_want(reader.time_range()) && self.may_want_rows(reader) {
             self.probe_bloom(reader, hash)
         } else {
             Ok(RowProbe::decided(false))

@@ -449,10 +449,10 @@ fn a_file_that_arrives_during_a_rewind_is_set_aside() {
         fs.create_dir_all(foreign.parent().unwrap()).unwrap();
         fs.create(&foreign).unwrap().write_all(b"mine").unwrap();
         engine.end_without_flush().unwrap();
-        engine.layout().commit_rewind(&fs).unwrap();
+        rewind::commit(&fs, engine.layout()).unwrap();
         let killed = [fs.after_kill(), {
             // A kill before what was replaced is removed.
-            engine.layout().replace_parts(&fs).unwrap();
+            rewind::replace_parts(&fs, engine.layout()).unwrap();
             fs.after_kill()
         }];
         for killed in killed {

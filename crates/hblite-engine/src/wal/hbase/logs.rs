@@ -15,14 +15,13 @@
 //! open.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use hblite_env::{DirEntry, FileSystem};
+use hblite_env::FileSystem;
 use hblite_model::{Error, Exception, Result};
 
 use super::{HBaseLog, HBaseLogEntry};
-use crate::files::sync_dir;
+use crate::files::{list, make_dir, sync_dir};
 use crate::layout::{Layout, RECOVERED_EDITS_DIR, is_region_name};
 
 /// Maximum bytes of cells of regions whose entries must be sorted: 1 GiB.
@@ -176,8 +175,7 @@ impl HBaseLogs {
             return Ok(());
         }
         let old = layout.old_wal_dir();
-        fs.create_dir_all(&old)
-            .map_err(|error| Error::io("cannot create directory", &old, error))?;
+        make_dir(fs, &old)?;
         layout.make_durable(fs, &old)?;
         for file in &self.files {
             let io = |error| Error::io("cannot move to oldWALs", &file.path, error);
@@ -317,11 +315,4 @@ pub(crate) fn region_dirs(fs: &dyn FileSystem, layout: &Layout) -> Result<Vec<Pa
         |dir: &PathBuf| dir.file_name().and_then(|name| name.to_str()).is_some_and(is_region_name);
     dirs.retain(is_region);
     Ok(dirs)
-}
-
-fn list(fs: &dyn FileSystem, dir: &Path) -> Result<Vec<DirEntry>> {
-    match fs.list_dir(dir) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        entries => entries.map_err(|error| Error::io("cannot list", dir, error)),
-    }
 }

@@ -173,7 +173,7 @@ impl<'a> HBaseLog<'a> {
     }
 
     /// Where the log ends within an entry, after [`HBaseLog::next`] has found the end.
-    pub(crate) fn cut_at(&self) -> Option<u64> {
+    fn cut_at(&self) -> Option<u64> {
         self.cut_at
     }
 

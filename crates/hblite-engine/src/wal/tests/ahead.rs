@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use hblite_env::{StdFileSystem, files_below};
 
 use super::*;
-use crate::wal::segment::HEADER_SIZE;
+use crate::wal::log_file::HEADER_SIZE;
 
 /// More than the small writes after which zeros are written ahead.
 const WRITES: usize = 300;
@@ -31,15 +31,15 @@ fn open_real(root: &Path, options: WalOptions) -> (Wal, Vec<Write>, ReplayReport
     (Wal::open(&env, &dir, options, &report).unwrap(), found, report)
 }
 
-fn segments(root: &Path) -> Vec<PathBuf> {
+fn log_files(root: &Path) -> Vec<PathBuf> {
     files_below(&StdFileSystem, &root.join("WALs")).unwrap()
 }
 
 #[test]
 fn a_process_that_ends_leaves_zeros_that_are_not_read() {
-    for are_segments_mapped in [false, true] {
+    for are_files_mapped in [false, true] {
         let root = tempfile::tempdir().unwrap();
-        let options = || WalOptions { are_segments_mapped, ..WalOptions::default() };
+        let options = || WalOptions { are_files_mapped, ..WalOptions::default() };
         let mut expected = Vec::new();
         for run in 0..3 {
             let (wal, found, report) = open_real(root.path(), options());
@@ -70,21 +70,21 @@ fn a_process_that_ends_leaves_zeros_that_are_not_read() {
 }
 
 #[test]
-fn a_full_segment_and_a_closed_one_end_with_their_last_record() {
-    for are_segments_mapped in [false, true] {
+fn a_full_log_file_and_a_closed_one_end_with_their_last_record() {
+    for are_files_mapped in [false, true] {
         let root = tempfile::tempdir().unwrap();
         let options =
-            WalOptions { roll_size_bytes: 20_000, are_segments_mapped, ..WalOptions::default() };
+            WalOptions { roll_size_bytes: 20_000, are_files_mapped, ..WalOptions::default() };
         let (wal, _, _) = open_real(root.path(), options);
         let mut had_zeros = false;
         for each in writes_of(1..1 + 2 * WRITES as u64) {
             write(&wal, &each, Durability::SyncWal).unwrap();
-            let newest = std::fs::read(segments(root.path()).pop().unwrap()).unwrap();
+            let newest = std::fs::read(log_files(root.path()).pop().unwrap()).unwrap();
             had_zeros |= newest.ends_with(&[0; 4096]);
         }
         assert!(had_zeros);
         assert!(!wal.close().unwrap());
-        let closed = segments(root.path());
+        let closed = log_files(root.path());
         assert!(closed.len() > 1);
         for path in closed {
             assert!(!std::fs::read(&path).unwrap().ends_with(&[0; 512]), "{}", path.display());

@@ -122,7 +122,7 @@ struct Promised {
 }
 
 #[test]
-fn flushed_segments_may_go_or_come_back_and_the_rest_stays() {
+fn flushed_log_files_may_go_or_come_back_and_the_rest_stays() {
     for seed in 1..150 {
         let random = SeededRandom::new(seed);
         let (mut fs, mut env) = crash_env();
@@ -164,7 +164,7 @@ fn flushed_segments_may_go_or_come_back_and_the_rest_stays() {
     }
 }
 
-/// A process is killed after it wrote, but did not sync, that segments are not needed. The next
+/// A process is killed after it wrote, but did not sync, that log files are not needed. The next
 /// open removes them; a power cut then must not remove the mark that explains why they are missing.
 #[test]
 fn what_an_open_removes_after_a_kill_is_not_missed_after_a_power_cut() {
@@ -193,7 +193,7 @@ fn what_an_open_removes_after_a_kill_is_not_missed_after_a_power_cut() {
 }
 
 #[test]
-fn synced_records_stay_synced_when_an_older_segment_was_only_written() {
+fn synced_records_stay_synced_when_an_older_log_file_was_only_written() {
     let (fs, env) = crash_env();
     let writes = random_writes(3, 30);
     let (wal, _, _) = open_with(&env, small());
@@ -211,7 +211,7 @@ fn lost_pages_before_a_mark_are_damage() {
     let writes = random_writes(5, 40);
     let (wal, _, _) = open_with(&env, WalOptions::default());
     writes[..39].iter().for_each(|each| write(&wal, each, Durability::SyncWal).unwrap());
-    let path = segment_path(Path::new(DIR), 1);
+    let path = log_file_path(Path::new(DIR), 1);
     let lose = |fs: &CrashFileSystem| {
         let env = env_on(fs.after_kill());
         let mut content = env.fs.read(&path).unwrap();

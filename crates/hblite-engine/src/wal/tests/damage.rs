@@ -1,9 +1,9 @@
 //! Goal: whatever happens to the files of a log, no record is lost silently. Method: logs of
-//! several segments, of a killed process and closed; every file is cut, zeroed, flipped, swapped,
+//! several log files, of a killed process and closed; every file is cut, zeroed, flipped, swapped,
 //! replaced, removed and duplicated in every way that time allows.
 //!
 //! The outcome must be all data; or an error with file and offset, and then a salvage keeps every
-//! record that is intact; or, in the newest segment of a log that was not closed, a note that names
+//! record that is intact; or, in the newest file of a log that was not closed, a note that names
 //! the end of the log, for damage that a kill or a power cut explains. The counts are printed.
 
 use std::collections::BTreeMap;
@@ -11,15 +11,15 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::wal::head::head_path;
-use crate::wal::reader::{SegmentReader, Step};
-use crate::wal::segment::{HEADER_SIZE, SegmentHeader, segment_number};
+use crate::wal::log_file::{HEADER_SIZE, LogFileHeader, log_file_number};
+use crate::wal::reader::{LogFileReader, Step};
 
 const WRITES: usize = 24;
 const SECTOR: usize = 512;
 
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-/// A log of several segments.
+/// A log of several files.
 struct Log {
     writes: Vec<Write>,
     files: Files,
@@ -30,7 +30,7 @@ struct Log {
 
 fn files_of(env: &Env) -> Files {
     let mut files = Files::new();
-    for name in segment_names(env) {
+    for name in log_file_names(env) {
         let path = Path::new(DIR).join(name);
         files.insert(path.clone(), env.fs.read(&path).unwrap());
     }
@@ -66,19 +66,19 @@ impl Log {
         Self { writes, files: files_of(&env), older, is_closed }
     }
 
-    fn segments(&self) -> Vec<PathBuf> {
+    fn log_files(&self) -> Vec<PathBuf> {
         self.files.keys().filter(|path| path.parent() == Some(Path::new(DIR))).cloned().collect()
     }
 
     fn newest(&self) -> PathBuf {
-        self.segments().pop().unwrap()
+        self.log_files().pop().unwrap()
     }
 
-    /// The records in a segment: their positions, and for an edit, the index of its write.
+    /// The records in a log file: their positions, and for an edit, the index of its write.
     fn records(&self, path: &Path) -> Vec<(std::ops::Range<usize>, Option<usize>)> {
         let content = &self.files[path];
-        let header = SegmentHeader::decode(content).unwrap();
-        let mut reader = SegmentReader::new(content, &header, None);
+        let header = LogFileHeader::decode(content).unwrap();
+        let mut reader = LogFileReader::new(content, &header, None);
         let mut records = Vec::new();
         while let Some(Step::Record { position, payload }) = reader.next() {
             let start = position.offset as usize;
@@ -186,7 +186,7 @@ impl<'a> Check<'a> {
             Some(content) => drop(files.insert(path.to_path_buf(), content.to_vec())),
             None => drop(files.remove(path)),
         }
-        let intact = if self.log.files.contains_key(path) && segment_of(path).is_some() {
+        let intact = if self.log.files.contains_key(path) && log_file_of(path).is_some() {
             self.log.intact(path, common..length)
         } else {
             (0..self.log.writes.len()).collect()
@@ -195,14 +195,14 @@ impl<'a> Check<'a> {
     }
 }
 
-fn segment_of(path: &Path) -> Option<u64> {
-    segment_number(path.file_name()?.to_str()?)
+fn log_file_of(path: &Path) -> Option<u64> {
+    log_file_number(path.file_name()?.to_str()?)
 }
 
-/// Cuts, zeros and flips of the segments.
+/// Cuts, zeros and flips of the log files.
 fn check_bytes(check: &mut Check<'_>) {
     let log = check.log;
-    for path in log.segments() {
+    for path in log.log_files() {
         let is_newest = path == log.newest();
         let content = &log.files[&path];
         let records = log.records(&path);
@@ -232,7 +232,7 @@ fn check_bytes(check: &mut Check<'_>) {
             }
         }
         let last = records.last().unwrap().0.start;
-        // Every byte of the header and of the newest segment, and of the others every fifth.
+        // Every byte of the header and of the newest log file, and of the others every fifth.
         let is_wanted = |at: &usize| is_newest || *at < HEADER_SIZE || at.is_multiple_of(5);
         for at in (0..content.len()).filter(is_wanted) {
             let explained = is_newest && (last..last + 4).contains(&at);
@@ -242,26 +242,26 @@ fn check_bytes(check: &mut Check<'_>) {
     }
 }
 
-/// Other files in the place of segments.
+/// Other files in the place of log files.
 fn check_files(check: &mut Check<'_>, other_stores: &Log, other_times: &Log) {
     let log = check.log;
-    let (segments, newest) = (log.segments(), log.newest());
+    let (log_files, newest) = (log.log_files(), log.newest());
     let all: Vec<usize> = (0..log.writes.len()).collect();
-    let next = segment_path(Path::new(DIR), segment_of(&newest).unwrap() + 1);
+    let next = log_file_path(Path::new(DIR), log_file_of(&newest).unwrap() + 1);
     let in_none = |paths: &[&Path]| -> Vec<usize> {
         let lost: Vec<usize> =
             paths.iter().flat_map(|path| log.records(path)).filter_map(|(_, i)| i).collect();
         all.iter().copied().filter(|index| !lost.contains(index)).collect()
     };
-    for path in &segments {
+    for path in &log_files {
         let is_newest = *path == newest;
         check.check_content("removed", path, None, false);
         for older in log.older.iter().filter_map(|files| files.get(path)) {
             check.check_content("older copy", path, Some(older), is_newest);
         }
         for (what, other) in [("another store's", other_stores), ("another time's", other_times)] {
-            let segments = other.segments();
-            let content = other.files.get(path).unwrap_or(&other.files[segments.last().unwrap()]);
+            let log_files = other.log_files();
+            let content = other.files.get(path).unwrap_or(&other.files[log_files.last().unwrap()]);
             check.check_content(what, path, Some(content), false);
             check.check_content(what, &next, Some(content), false);
         }
@@ -273,7 +273,7 @@ fn check_files(check: &mut Check<'_>, other_stores: &Log, other_times: &Log) {
                 check.check_content("unrelated file", &next, Some(&text), false);
             }
         }
-        for other in segments.iter().filter(|other| *other > path) {
+        for other in log_files.iter().filter(|other| *other > path) {
             let mut files = log.files.clone();
             files.insert(path.clone(), log.files[other].clone());
             files.insert(other.clone(), log.files[path].clone());
@@ -290,7 +290,7 @@ fn check_files(check: &mut Check<'_>, other_stores: &Log, other_times: &Log) {
     }
 }
 
-/// The head: it is checked against the segments, and a salvage does not need it.
+/// The head: it is checked against the log files, and a salvage does not need it.
 fn check_head(check: &mut Check<'_>, other_stores: &Log, other_times: &Log) {
     let log = check.log;
     let head = head_path(Path::new(DIR));
@@ -318,14 +318,14 @@ fn check_head(check: &mut Check<'_>, other_stores: &Log, other_times: &Log) {
 fn no_damage_to_any_file_loses_a_record_in_silence() {
     for is_closed in [false, true] {
         let log = Log::new(21, STORE, is_closed);
-        assert!(log.segments().len() >= 4, "{}", log.segments().len());
+        assert!(log.log_files().len() >= 4, "{}", log.log_files().len());
         let other_stores = Log::new(22, StoreId::from_bytes([7; 16]), is_closed);
         let other_times = Log::new(21, STORE, is_closed);
         let mut check = Check::new(&log);
         check_bytes(&mut check);
         check_files(&mut check, &other_stores, &other_times);
         check_head(&mut check, &other_stores, &other_times);
-        println!("a log of {} segments, closed: {is_closed}", log.segments().len());
+        println!("a log of {} files, closed: {is_closed}", log.log_files().len());
         for (what, Counts { all_data, note, error }) in &check.counts {
             println!("{what:>24}: {all_data:>5} all data {note:>5} note {error:>5} error");
         }
@@ -347,13 +347,13 @@ fn a_sound_log_is_all_data_and_says_whether_it_was_closed() {
     }
 }
 
-/// Segments that a salvage could not read completely are not removed with those that it flushed.
+/// Log files that a salvage could not read completely are not removed with those that it flushed.
 #[test]
-fn a_salvage_sets_files_aside_that_are_no_segments() {
+fn a_salvage_sets_files_aside_that_are_no_log_files() {
     let log = Log::new(24, STORE, true);
     let mut files = log.files.clone();
-    let (newest, second) = (log.newest(), log.segments()[1].clone());
-    files.insert(second.clone(), b"not a segment".to_vec());
+    let (newest, second) = (log.newest(), log.log_files()[1].clone());
+    files.insert(second.clone(), b"not a log file".to_vec());
     let env = env_of(&files);
     for round in 0..2 {
         let (kept, report) = replay_with(&env, true).unwrap();
@@ -362,7 +362,7 @@ fn a_salvage_sets_files_aside_that_are_no_segments() {
         let name = Path::new("WALs").join(second.file_name().unwrap());
         assert_eq!(env.fs.list_dir(&aside).unwrap().len(), 1 + round);
         let content = env.fs.read(&aside.join("1").join(name)).unwrap();
-        assert_eq!(content, b"not a segment");
+        assert_eq!(content, b"not a log file");
         assert!(kept.len() < log.writes.len() && env.fs.exists(&newest).unwrap());
         assert!(!env.fs.exists(&second).unwrap());
         drop(wal);
@@ -381,7 +381,7 @@ fn closed_log(writes: &[Write]) -> Files {
 
 /// As from two copies of a store that diverged: number, store, sizes and checksums are correct.
 #[test]
-fn a_segment_of_another_copy_of_the_store_is_an_error() {
+fn a_log_file_of_another_copy_of_the_store_is_an_error() {
     let writes = random_writes(25, WRITES);
     let apart: Vec<Write> = writes
         .iter()
@@ -392,11 +392,11 @@ fn a_segment_of_another_copy_of_the_store_is_an_error() {
         })
         .collect();
     let (files, others) = (closed_log(&writes), closed_log(&apart));
-    let segments: Vec<&PathBuf> =
+    let log_files: Vec<&PathBuf> =
         files.keys().filter(|path| **path != head_path(Path::new(DIR))).collect();
     let same_size = |path: &&&PathBuf| files[**path].len() == others[**path].len();
-    assert!(segments.iter().filter(same_size).count() > 3, "{segments:?}");
-    for path in segments {
+    assert!(log_files.iter().filter(same_size).count() > 3, "{log_files:?}");
+    for path in log_files {
         let mut mixed = files.clone();
         mixed.insert(path.clone(), others[path].clone());
         assert_corrupt(&replay_with(&env_of(&mixed), false).unwrap_err(), path);

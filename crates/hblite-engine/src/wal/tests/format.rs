@@ -1,20 +1,20 @@
-//! Goal: damage of any kind in one segment is detected and never yields wrong cells. Method: cut
+//! Goal: damage of any kind in one log file is detected and never yields wrong cells. Method: cut
 //! and flip every byte of small logs, and build the special cases by hand.
 
 use super::*;
 use crate::wal::head::head_path;
-use crate::wal::segment::HEADER_SIZE;
+use crate::wal::log_file::HEADER_SIZE;
 
 const SYNC: Durability = Durability::SyncWal;
 
-/// A log of one segment, of a process that was killed.
-struct OneSegment {
+/// A log of one log file, of a process that was killed.
+struct OneLogFile {
     writes: Vec<Write>,
     content: Vec<u8>,
     head: Vec<u8>,
 }
 
-impl OneSegment {
+impl OneLogFile {
     fn new(seed: u64, count: usize) -> Self {
         Self::of(random_writes(seed, count))
     }
@@ -27,7 +27,7 @@ impl OneSegment {
         Self { writes, content, head: env.fs.read(&head_path(Path::new(DIR))).unwrap() }
     }
 
-    /// The log with another content of its segment.
+    /// The log with another content of its log file.
     fn with(&self, content: &[u8]) -> Env {
         let env = Env::in_memory();
         env.fs.create_dir_all(Path::new(DIR)).unwrap();
@@ -38,16 +38,16 @@ impl OneSegment {
 }
 
 fn path() -> std::path::PathBuf {
-    segment_path(Path::new(DIR), 1)
+    log_file_path(Path::new(DIR), 1)
 }
 
 #[test]
 fn what_was_appended_is_replayed() {
     for seed in 1..20 {
-        let log = OneSegment::new(seed, 40);
+        let log = OneLogFile::new(seed, 40);
         let (replayed, report) = replay_all(&log.with(&log.content));
         assert_eq!(replayed, log.writes);
-        assert_eq!((report.segments, report.entries), (1, 40));
+        assert_eq!((report.log_files, report.entries), (1, 40));
         assert_eq!((report.torn_tail, report.bytes), (None, log.content.len() as u64));
         let (offset, synced_offset) = (log.content.len() as u64, HEADER_SIZE as u64);
         assert_eq!(report.unclosed, Some(UnclosedLog { file: path(), offset, synced_offset }));
@@ -56,11 +56,11 @@ fn what_was_appended_is_replayed() {
 
 #[test]
 fn an_entry_gives_its_cells_the_sequence_id_and_the_write_time() {
-    let log = OneSegment::new(1, 3);
+    let log = OneLogFile::new(1, 3);
     let env = log.with(&log.content);
     let mut ids = Vec::new();
     replay(&env, Path::new(DIR), ReplayOptions::default(), &mut |entry| {
-        assert_eq!((entry.write_time, entry.segment), (7, 1));
+        assert_eq!((entry.write_time, entry.log_file), (7, 1));
         assert!(entry.offset >= HEADER_SIZE as u64);
         assert!(entry.cells().all(|cell| cell.sequence_id() == entry.sequence_id));
         ids.push(entry.sequence_id);
@@ -72,11 +72,11 @@ fn an_entry_gives_its_cells_the_sequence_id_and_the_write_time() {
 
 #[test]
 fn a_log_cut_at_any_byte_is_a_prefix() {
-    let log = OneSegment::new(2, 12);
+    let log = OneLogFile::new(2, 12);
     for length in 0..log.content.len() {
         let env = log.with(&log.content[..length]);
         if length < HEADER_SIZE {
-            // The header was durable before the head named the segment.
+            // The header was durable before the head named the log file.
             assert_corrupt(&replay_with(&env, false).unwrap_err(), &path());
             assert!(replay_with(&env, true).unwrap().0.is_empty());
             continue;
@@ -93,7 +93,7 @@ fn a_log_cut_at_any_byte_is_a_prefix() {
 
 #[test]
 fn a_flipped_byte_is_an_error_and_salvage_skips_one_write_at_most() {
-    let log = OneSegment::new(3, 8);
+    let log = OneLogFile::new(3, 8);
     let mut torn_count = 0;
     for at in 0..log.content.len() {
         let mut damaged = log.content.clone();
@@ -122,7 +122,7 @@ fn a_flipped_byte_is_an_error_and_salvage_skips_one_write_at_most() {
 
 #[test]
 fn zeros_after_the_last_record_are_written_ahead_unless_they_may_begin_a_length() {
-    let log = OneSegment::new(4, 5);
+    let log = OneLogFile::new(4, 5);
     let end = log.content.len();
     for count in [1, 3, 4, 5, 600, 5000] {
         let mut content = log.content.clone();
@@ -140,7 +140,7 @@ fn zeros_after_the_last_record_are_written_ahead_unless_they_may_begin_a_length(
 /// Neither a kill nor a power cut appends bytes that were never written.
 #[test]
 fn foreign_bytes_after_the_last_record_are_damage() {
-    let log = OneSegment::new(5, 5);
+    let log = OneLogFile::new(5, 5);
     for tail in [&[0xff; 40][..], &log.content[HEADER_SIZE..], b"\0\0\0\x40too short a record"] {
         let content = [&log.content, tail].concat();
         let env = log.with(&content);
@@ -155,7 +155,7 @@ fn foreign_bytes_after_the_last_record_are_damage() {
 /// A length beyond the end of the file allocates nothing.
 #[test]
 fn a_length_beyond_the_file_is_a_torn_tail() {
-    let log = OneSegment::new(5, 5);
+    let log = OneLogFile::new(5, 5);
     let content = [&log.content[..], b"\x3f\xff\xff\xff", &[7; 4]].concat();
     let (replayed, report) = replay_all(&log.with(&content));
     assert_eq!((replayed, report.torn_tail.unwrap().bytes_lost), (log.writes, 8));
@@ -165,20 +165,20 @@ fn a_length_beyond_the_file_is_a_torn_tail() {
 /// contains what looks like valid records, which must not be accepted.
 #[test]
 fn a_log_inside_a_torn_value_is_not_mistaken_for_records() {
-    let inner = OneSegment::new(6, 10).content;
+    let inner = OneLogFile::new(6, 10).content;
     let mut cells = CellBuffer::new();
     cells.push_parts(b"r", b"f", b"q", 1, CellType::Put.code(), &inner);
     let region = "aa".to_owned();
-    let log = OneSegment::of(vec![Write { region, sequence_id: 1, nonce: None, cells }]);
+    let log = OneLogFile::of(vec![Write { region, sequence_id: 1, nonce: None, cells }]);
     let (replayed, report) = replay_all(&log.with(&log.content[..log.content.len() - 3]));
     assert!(replayed.is_empty());
     assert_eq!(report.torn_tail.unwrap().offset, HEADER_SIZE as u64);
 }
 
 #[test]
-fn random_bytes_in_a_segment_never_panic() {
+fn random_bytes_in_a_log_file_never_panic() {
     let random = SeededRandom::new(7);
-    let log = OneSegment::new(7, 30);
+    let log = OneLogFile::new(7, 30);
     for _ in 0..300 {
         let mut damaged = log.content.clone();
         for _ in 0..1 + random.next_u64() % 4 {
@@ -203,7 +203,7 @@ fn a_sequence_id_that_no_store_gets_to_is_refused() {
         payload.extend_from_slice(&[0; 8 + 4]);
         payload
     };
-    let position = segment::LogPosition { segment: 1, offset: 0 };
+    let position = log_file::LogPosition { log_file: 1, offset: 0 };
     assert!(entry::decode(position, &payload(1 << 62)).is_ok());
     for sequence_id in [(1 << 62) + 1, u64::MAX] {
         let error = entry::decode(position, &payload(sequence_id)).unwrap_err();

@@ -60,14 +60,14 @@ fn writes_go_on_when_there_is_space_again_and_what_failed_is_not_in_the_log() {
         assert_eq!(replayed, acknowledged, "space {space}");
         assert_eq!(report.torn_tail, None, "space {space}");
         drop(wal);
-        // The log continues after it, and its segments can be removed.
+        // The log continues after it, and its log files can be removed.
         let (wal, replayed, _) = open_with(&env, small());
         assert_eq!(replayed, acknowledged);
         for region in ["1588230740", "aa", "bb"] {
             wal.region_flushed(region, 90).unwrap();
         }
         wal.close().unwrap();
-        assert!(segment_names(&env).is_empty(), "space {space}");
+        assert!(log_file_names(&env).is_empty(), "space {space}");
     }
     assert!(refused > 1_000, "{refused}");
 }
@@ -120,7 +120,7 @@ fn one_failed_write_or_creation_is_undone() {
 
 /// A sync that fails for lack of space does not affect old data if the file is new.
 #[test]
-fn a_new_segment_that_finds_no_space_is_tried_again() {
+fn a_new_log_file_that_finds_no_space_is_tried_again() {
     for operation in [Operation::Sync, Operation::SyncDir] {
         let (fs, env) = faulty();
         let (wal, _, _) = open_with(&env, small());
@@ -303,11 +303,11 @@ fn write_many(
     (acknowledged, refused)
 }
 
-/// The head names the abandoned segment, or its predecessor: a rename that is reported as failed
+/// The head names the abandoned log file, or its predecessor: a rename that is reported as failed
 /// may have happened. Wherever the power goes then, synced writes are there, and refused ones are
 /// not.
 #[test]
-fn a_segment_that_was_given_up_is_no_part_of_the_log_after_a_power_cut() {
+fn a_log_file_that_was_given_up_is_no_part_of_the_log_after_a_power_cut() {
     let writes = random_writes(38, 40);
     let mut given_up = 0;
     for (operation, is_renamed) in

@@ -23,30 +23,30 @@ fn a_seal_gives_all_that_was_appended_and_nothing_that_comes_after() {
     let (fs, env) = crash_env();
     let (wal, _, _) = open_with(&env, small());
     fs.sync_everything();
-    assert!(wal.hold_segments().seal().unwrap().files().is_empty());
+    assert!(wal.hold_log_files().seal().unwrap().files().is_empty());
     let writes = random_writes(3, 60);
     writes[..50].iter().for_each(|each| write(&wal, each, Durability::AsyncWal).unwrap());
-    let hold = wal.hold_segments();
+    let hold = wal.hold_log_files();
     let sealed = hold.seal().unwrap();
     assert!(sealed.files().len() > 3);
     writes[50..].iter().for_each(|each| write(&wal, each, Durability::FsyncWal).unwrap());
     assert_eq!(replay_copy(&fs, &sealed), writes[..50]);
     drop(hold);
 
-    // Segments of an earlier process, and nothing appended since.
+    // Log files of an earlier process, and nothing appended since.
     wal.close().unwrap();
     let (wal, _, _) = open_with(&env, small());
-    let sealed = wal.hold_segments().seal().unwrap();
+    let sealed = wal.hold_log_files().seal().unwrap();
     assert_eq!(replay_copy(&fs, &sealed), writes);
 }
 
 #[test]
-fn segments_stay_while_they_are_held_and_go_afterwards() {
+fn log_files_stay_while_they_are_held_and_go_afterwards() {
     let (fs, env) = crash_env();
     let (wal, _, _) = open_with(&env, small());
     let writes = random_writes(4, 60);
     writes.iter().for_each(|each| write(&wal, each, Durability::FsyncWal).unwrap());
-    let (first, second) = (wal.hold_segments(), wal.hold_segments());
+    let (first, second) = (wal.hold_log_files(), wal.hold_log_files());
     let sealed = first.seal().unwrap();
     for region in ["1588230740", "aa", "bb"] {
         wal.region_flushed(region, 60).unwrap();
@@ -56,7 +56,7 @@ fn segments_stay_while_they_are_held_and_go_afterwards() {
     drop(second);
     assert!(sealed.files().iter().all(|path| !env.fs.exists(path).unwrap()));
     wal.close().unwrap();
-    assert!(segment_names(&env).is_empty());
+    assert!(log_file_names(&env).is_empty());
 }
 
 /// What was removed before the hold is not reported as missing.
@@ -69,8 +69,8 @@ fn a_held_log_need_not_begin_at_its_beginning() {
     for region in ["1588230740", "aa", "bb"] {
         wal.region_flushed(region, 40).unwrap();
     }
-    let sealed = wal.hold_segments().seal().unwrap();
-    assert!(!sealed.files().contains(&segment_path(Path::new(DIR), 1)));
+    let sealed = wal.hold_log_files().seal().unwrap();
+    assert!(!sealed.files().contains(&log_file_path(Path::new(DIR), 1)));
     let replayed = replay_copy(&fs, &sealed);
     assert!(writes.ends_with(&replayed) && replayed.len() >= 20);
 }

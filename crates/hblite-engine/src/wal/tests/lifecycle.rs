@@ -1,5 +1,5 @@
-//! Goal: segments are created and removed correctly, a failure is recorded, threads do not mix up
-//! the order. Method: small segments, injected faults, many threads.
+//! Goal: log files are created and removed correctly, a failure is recorded, threads do not mix up
+//! the order. Method: small log files, injected faults, many threads.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,38 +12,38 @@ use hblite_model::ErrorKind;
 use super::*;
 
 #[test]
-fn opening_an_empty_directory_creates_no_segment() {
+fn opening_an_empty_directory_creates_no_log_file() {
     let env = Env::in_memory();
     let (wal, writes, report) = open_with(&env, WalOptions::default());
-    assert!(writes.is_empty() && segment_names(&env).is_empty());
-    assert_eq!((report.segments, wal.segment_count()), (0, 0));
+    assert!(writes.is_empty() && log_file_names(&env).is_empty());
+    assert_eq!((report.log_files, wal.log_file_count()), (0, 0));
     wal.close().unwrap();
-    assert!(segment_names(&env).is_empty());
+    assert!(log_file_names(&env).is_empty());
 }
 
 #[test]
-fn segments_roll_and_go_when_their_regions_have_flushed() {
+fn log_files_roll_and_go_when_their_regions_have_flushed() {
     let env = Env::in_memory();
-    let (wal, _, _) = open_with(&env, WalOptions { segments_max: 3, ..small() });
+    let (wal, _, _) = open_with(&env, WalOptions { files_max: 3, ..small() });
     let writes = random_writes(1, 100);
     writes.iter().for_each(|each| write(&wal, each, Durability::SyncWal).unwrap());
-    let count = wal.segment_count();
-    assert!(count > 5 && segment_names(&env).len() == count);
+    let count = wal.log_file_count();
+    assert!(count > 5 && log_file_names(&env).len() == count);
     assert_eq!(wal.regions_to_flush(), ["1588230740", "aa", "bb"]);
     wal.region_flushed("1588230740", 100).unwrap();
     wal.region_flushed("aa", 100).unwrap();
     assert_eq!(wal.regions_to_flush(), ["bb"]);
     wal.region_flushed("bb", 50).unwrap();
-    assert!(wal.segment_count() < count);
+    assert!(wal.log_file_count() < count);
     wal.region_flushed("bb", 100).unwrap();
-    assert_eq!((wal.segment_count(), segment_names(&env).len()), (1, 1));
+    assert_eq!((wal.log_file_count(), log_file_names(&env).len()), (1, 1));
     assert!(wal.regions_to_flush().is_empty());
     wal.close().unwrap();
-    assert!(segment_names(&env).is_empty());
+    assert!(log_file_names(&env).is_empty());
 }
 
 #[test]
-fn segments_of_an_earlier_process_go_when_their_regions_have_flushed() {
+fn log_files_of_an_earlier_process_go_when_their_regions_have_flushed() {
     let env = Env::in_memory();
     let (wal, _, _) = open_with(&env, small());
     let writes = random_writes(2, 60);
@@ -59,7 +59,7 @@ fn segments_of_an_earlier_process_go_when_their_regions_have_flushed() {
     for (region, highest) in &regions {
         wal.region_flushed(region, *highest).unwrap();
     }
-    assert_eq!(wal.segment_count(), 1);
+    assert_eq!(wal.log_file_count(), 1);
     drop(wal);
     assert_eq!(replay_all(&env).0, [last]);
 }
@@ -87,7 +87,7 @@ fn records_are_in_the_log_in_their_order_however_they_are_written() {
 }
 
 #[test]
-fn a_region_that_is_gone_holds_no_segment() {
+fn a_region_that_is_gone_holds_no_log_file() {
     let env = Env::in_memory();
     let (wal, _, _) = open_with(&env, small());
     let writes = random_writes(3, 30);
@@ -96,12 +96,12 @@ fn a_region_that_is_gone_holds_no_segment() {
         wal.region_removed(region).unwrap();
     }
     wal.close().unwrap();
-    assert!(segment_names(&env).is_empty());
+    assert!(log_file_names(&env).is_empty());
     assert!(write(&wal, &writes[0], Durability::SyncWal).is_err());
 }
 
 #[test]
-fn a_roll_on_request_begins_a_segment_once() {
+fn a_roll_on_request_begins_a_log_file_once() {
     let env = Env::in_memory();
     let (wal, _, _) = open_with(&env, WalOptions::default());
     wal.roll().unwrap();
@@ -109,19 +109,19 @@ fn a_roll_on_request_begins_a_segment_once() {
     write(&wal, &writes[0], Durability::SyncWal).unwrap();
     wal.roll().unwrap();
     wal.roll().unwrap();
-    assert_eq!(segment_names(&env).len(), 2);
+    assert_eq!(log_file_names(&env).len(), 2);
     write(&wal, &writes[1], Durability::SyncWal).unwrap();
-    assert_eq!((segment_names(&env).len(), replay_all(&env).0), (2, writes));
+    assert_eq!((log_file_names(&env).len(), replay_all(&env).0), (2, writes));
 }
 
 #[test]
-fn a_missing_segment_is_noticed() {
+fn a_missing_log_file_is_noticed() {
     let env = Env::in_memory();
     let (wal, _, _) = open_with(&env, small());
     let writes = random_writes(5, 60);
     writes.iter().for_each(|each| write(&wal, each, Durability::SyncWal).unwrap());
     drop(wal);
-    let path = segment_path(Path::new(DIR), 2);
+    let path = log_file_path(Path::new(DIR), 2);
     env.fs.remove_file(&path).unwrap();
     assert_corrupt(&replay_with(&env, false).unwrap_err(), &path);
     let (salvaged, report) = replay_with(&env, true).unwrap();
@@ -148,7 +148,7 @@ fn nothing_is_written_for_a_skipped_wait_until_somebody_waits() {
     let (wal, _, _) = open_with(&env, WalOptions::default());
     let writes = random_writes(7, 2);
     write(&wal, &writes[0], Durability::SkipWal).unwrap();
-    assert!(segment_names(&env).is_empty());
+    assert!(log_file_names(&env).is_empty());
     write(&wal, &writes[1], Durability::SyncWal).unwrap();
     assert_eq!(replay_all(&env).0, writes);
 }
@@ -159,7 +159,7 @@ fn assert_refused(error: &Error, cause: &str) {
     assert!(message.contains(cause) && message.contains("reopen the store"), "{message}");
 }
 
-/// Of the syncs of files, those of a new segment and of the head that is to name it do not matter
+/// Of the syncs of files, those of a new log file and of the head that is to name it do not matter
 /// yet: these files are abandoned, and the write can be retried.
 #[test]
 fn after_a_failed_sync_of_records_or_names_all_is_refused_until_reopened() {
@@ -202,7 +202,7 @@ fn after_a_failed_sync_of_records_or_names_all_is_refused_until_reopened() {
             assert_eq!(replay_all(&env).0.len(), replayed.len() + 1);
         }
         let expected = match (operation, path) {
-            // The header of the first segment, the head, and three writes.
+            // The header of the first log file, the head, and three writes.
             (Operation::Sync, "WAL") => (3, 2),
             (Operation::SyncDir, _) => (5, 0),
             _ => (0, 5),
@@ -278,7 +278,7 @@ fn after_a_clean_end_a_damaged_last_record_is_no_torn_tail() {
     let writes = random_writes(10, 1);
     write(&wal, &writes[0], Durability::SyncWal).unwrap();
     wal.close().unwrap();
-    let path = segment_path(Path::new(DIR), 1);
+    let path = log_file_path(Path::new(DIR), 1);
     let mut content = env.fs.read(&path).unwrap();
     assert_eq!(replay_all(&env).0, writes);
     content[100] ^= 1;

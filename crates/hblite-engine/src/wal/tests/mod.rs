@@ -1,11 +1,11 @@
 //! What the log promises: goal of each file below.
 //!
-//! `ahead`: zeros that are written ahead of the records change nothing of what is read.
-//! `format`: every byte of damage is detected, every cut leaves a prefix. `damage`: whatever
-//! happens to a file of a log of several segments is detected. `full_disk`: a write that
-//! fails is undone, and writes continue when there is space. `crash`: what each durability promises
-//! is there after a kill and a power cut. `lifecycle`: segments, accounting, failures and threads.
-//! `hold`: the log up to one moment, for a copy. `place`: a log whose directory is gone.
+//! `ahead`: zeros that are written ahead of the records change nothing of what is read. `format`:
+//! every byte of damage is detected, every cut leaves a prefix. `damage`: whatever happens to a
+//! file of a log of several log files is detected. `full_disk`: a write that fails is undone, and
+//! writes continue when there is space. `crash`: what each durability promises is there after a
+//! kill and a power cut. `lifecycle`: log files, accounting, failures and threads. `hold`: the log
+//! up to one moment, for a copy. `place`: a log whose directory is gone.
 
 mod ahead;
 mod crash;
@@ -122,7 +122,7 @@ pub(super) fn random_writes(seed: u64, count: usize) -> Vec<Write> {
         .collect()
 }
 
-pub(super) fn segment_names(env: &Env) -> Vec<String> {
+pub(super) fn log_file_names(env: &Env) -> Vec<String> {
     env.fs.list_dir(Path::new(DIR)).unwrap().into_iter().map(|entry| entry.name).collect()
 }
 

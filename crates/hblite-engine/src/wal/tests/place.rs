@@ -96,14 +96,14 @@ fn an_unlogged_write_is_refused_too() {
 }
 
 #[test]
-fn a_removed_or_replaced_segment_is_noticed_though_the_lock_is_there() {
+fn a_removed_or_replaced_log_file_is_noticed_though_the_lock_is_there() {
     for is_replaced in [false, true] {
         let mut open = Open::new(MemFileSystem::new());
         open.write(Durability::FsyncWal).unwrap();
-        let segment = Path::new(DIR).join("hblite-wal.0000000001");
-        open.env.fs.remove_file(&segment).unwrap();
+        let log_file = Path::new(DIR).join("hblite-wal.0000000001");
+        open.env.fs.remove_file(&log_file).unwrap();
         if is_replaced {
-            open.env.fs.create(&segment).unwrap();
+            open.env.fs.create(&log_file).unwrap();
         }
         let error = open.write(Durability::FsyncWal).unwrap_err();
         assert_refused(&error, "/db/WALs/hblite-wal.0000000001");
@@ -132,11 +132,11 @@ fn a_closed_log_touches_no_file_of_a_store_that_took_its_place() {
     drop(other);
     let files = || {
         let content = |name: String| (env.fs.read(&Path::new(DIR).join(&name)).unwrap(), name);
-        segment_names(&env).into_iter().map(content).collect::<Vec<_>>()
+        log_file_names(&env).into_iter().map(content).collect::<Vec<_>>()
     };
     let before = files();
     open.wal.region_removed("aa").unwrap();
     assert!(open.wal.roll().is_err() && open.wal.close().is_err());
     drop(open);
-    assert!(files() == before, "{:?}", segment_names(&env));
+    assert!(files() == before, "{:?}", log_file_names(&env));
 }

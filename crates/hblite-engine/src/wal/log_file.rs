@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::layout::StoreId;
 
-/// Bytes of the header at the start of each segment.
+/// Bytes of the header at the start of each log file.
 pub(super) const HEADER_SIZE: usize = 96;
-/// The first bytes of each segment.
+/// The first bytes of each log file.
 const MAGIC: [u8; 8] = *b"hbliteWL";
 /// The version of the format, in the header.
 const VERSION: u32 = 2;
@@ -19,61 +19,61 @@ const CHECKSUM_SIZE: usize = 4;
 // A header fits one sector, so a disk writes all of it or nothing.
 const _: () = assert!(HEADER_SIZE <= 512);
 
-/// A position in the log: segment number (from 1; 0 is before the log) and offset in its file.
+/// A position in the log: log file number (from 1; 0 is before the log) and offset in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct LogPosition {
-    /// The segment's number.
-    pub(super) segment: u64,
+    /// The log file's number.
+    pub(super) log_file: u64,
     /// Bytes from the start of its file.
     pub(super) offset: u64,
 }
 
-/// The path of a segment in the log's directory.
-pub(super) fn segment_path(dir: &Path, number: u64) -> PathBuf {
+/// The path of a log file in the log's directory.
+pub(super) fn log_file_path(dir: &Path, number: u64) -> PathBuf {
     dir.join(format!("{NAME_PREFIX}{number:010}"))
 }
 
-/// No log gets to a greater number: there is room for those of all later segments.
+/// No log gets to a greater number: there is room for those of all later log files.
 pub(super) const NUMBER_MAX: u64 = 1 << 62;
 
-/// The number in a file name, if it is the name of a segment.
-pub(super) fn segment_number(name: &str) -> Option<u64> {
+/// The number in a file name, if it is the name of a log file.
+pub(super) fn log_file_number(name: &str) -> Option<u64> {
     let digits = name.strip_prefix(NAME_PREFIX)?;
     let number = digits.parse().ok()?;
     ((1..=NUMBER_MAX).contains(&number) && format!("{number:010}") == digits).then_some(number)
 }
 
-/// What the start of a segment says.
+/// What the start of a log file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SegmentHeader {
+pub(super) struct LogFileHeader {
     /// The number in the file's name.
     pub(super) number: u64,
     /// Random; the start of the records' checksums.
     pub(super) salt: u32,
-    /// The store that the segment belongs to.
+    /// The store that the log file belongs to.
     pub(super) store: StoreId,
-    /// Where the log before this segment ends. What follows is not part of the log.
+    /// Where the log before this log file ends. What follows is not part of the log.
     pub(super) previous_end: LogPosition,
-    /// The salt of the previous segment, which distinguishes it from every other one; 0 if there is
-    /// none.
+    /// The salt of the previous log file, which distinguishes it from every other one; 0 if there
+    /// is none.
     pub(super) previous_salt: u32,
-    /// The oldest segment that was needed when this one began.
+    /// The oldest log file that was needed when this one began.
     pub(super) oldest_live: u64,
     /// Milliseconds since 1970-01-01 UTC.
     pub(super) created: i64,
 }
 
-impl SegmentHeader {
+impl LogFileHeader {
     /// The bytes of the header.
     pub(super) fn encode(&self) -> Vec<u8> {
-        assert!(self.previous_end.segment < self.number && self.oldest_live <= self.number);
+        assert!(self.previous_end.log_file < self.number && self.oldest_live <= self.number);
         let mut bytes = Vec::with_capacity(HEADER_SIZE);
         bytes.extend_from_slice(&MAGIC);
         bytes.extend_from_slice(&VERSION.to_be_bytes());
         bytes.extend_from_slice(&self.salt.to_be_bytes());
         bytes.extend_from_slice(&self.number.to_be_bytes());
         bytes.extend_from_slice(self.store.as_bytes());
-        bytes.extend_from_slice(&self.previous_end.segment.to_be_bytes());
+        bytes.extend_from_slice(&self.previous_end.log_file.to_be_bytes());
         bytes.extend_from_slice(&self.previous_end.offset.to_be_bytes());
         bytes.extend_from_slice(&self.previous_salt.to_be_bytes());
         bytes.extend_from_slice(&self.oldest_live.to_be_bytes());
@@ -87,7 +87,7 @@ impl SegmentHeader {
     /// The header in these first bytes of a file; the error says what is wrong with it.
     pub(super) fn decode(file: &[u8]) -> Result<Self, String> {
         if !file.starts_with(&MAGIC) {
-            return Err("not a segment of a write-ahead log: wrong magic".to_owned());
+            return Err("not a file of a write-ahead log: wrong magic".to_owned());
         }
         let mut fields = Fields { rest: file.get(MAGIC.len()..).unwrap_or_default() };
         let version = u32::from_be_bytes(fields.take());
@@ -108,8 +108,8 @@ impl SegmentHeader {
         let salt = u32::from_be_bytes(fields.take());
         let number = u64::from_be_bytes(fields.take());
         let store = StoreId::from_bytes(fields.take());
-        let segment = u64::from_be_bytes(fields.take());
-        let previous_end = LogPosition { segment, offset: u64::from_be_bytes(fields.take()) };
+        let log_file = u64::from_be_bytes(fields.take());
+        let previous_end = LogPosition { log_file, offset: u64::from_be_bytes(fields.take()) };
         let previous_salt = u32::from_be_bytes(fields.take());
         let oldest_live = u64::from_be_bytes(fields.take());
         let created = i64::from_be_bytes(fields.take());
@@ -117,13 +117,13 @@ impl SegmentHeader {
     }
 }
 
-/// Whether a file with this content is a segment whose creation ended before its header was
+/// Whether a file with this content is a log file whose creation ended before its header was
 /// written: a part of one, or zeros that a power cut left in its place.
 pub(super) fn is_unfinished(file: &[u8]) -> bool {
     let magic = &file[..file.len().min(MAGIC.len())];
     file.len() <= HEADER_SIZE
         && (MAGIC.starts_with(magic) || file.iter().all(|byte| *byte == 0))
-        && SegmentHeader::decode(file).is_err()
+        && LogFileHeader::decode(file).is_err()
 }
 
 /// Reads numbers from a header whose length was checked; beyond its end they are zeros.
@@ -143,11 +143,11 @@ impl Fields<'_> {
 mod tests {
     use super::*;
 
-    const HEADER: SegmentHeader = SegmentHeader {
+    const HEADER: LogFileHeader = LogFileHeader {
         number: 7,
         salt: 0xdead_beef,
         store: StoreId::from_bytes(*b"0123456789abcdef"),
-        previous_end: LogPosition { segment: 6, offset: 99 },
+        previous_end: LogPosition { log_file: 6, offset: 99 },
         previous_salt: 0xcafe,
         oldest_live: 3,
         created: -5,
@@ -157,12 +157,12 @@ mod tests {
     fn a_header_comes_back_and_any_flipped_byte_is_noticed() {
         let bytes = HEADER.encode();
         assert_eq!(bytes.len(), HEADER_SIZE);
-        assert_eq!(SegmentHeader::decode(&bytes), Ok(HEADER));
+        assert_eq!(LogFileHeader::decode(&bytes), Ok(HEADER));
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0x10;
-            assert!(SegmentHeader::decode(&damaged).is_err(), "byte {at}");
-            assert!(SegmentHeader::decode(&bytes[..at]).is_err(), "{at} bytes");
+            assert!(LogFileHeader::decode(&damaged).is_err(), "byte {at}");
+            assert!(LogFileHeader::decode(&bytes[..at]).is_err(), "{at} bytes");
         }
     }
 
@@ -177,13 +177,13 @@ mod tests {
     }
 
     #[test]
-    fn names_of_segments_are_recognized_exactly() {
-        let path = segment_path(Path::new("/d/WALs"), 12);
+    fn names_of_log_files_are_recognized_exactly() {
+        let path = log_file_path(Path::new("/d/WALs"), 12);
         assert_eq!(path, Path::new("/d/WALs/hblite-wal.0000000012"));
-        assert_eq!(segment_number("hblite-wal.0000000012"), Some(12));
-        assert_eq!(segment_number("hblite-wal.99999999999"), Some(99_999_999_999));
+        assert_eq!(log_file_number("hblite-wal.0000000012"), Some(12));
+        assert_eq!(log_file_number("hblite-wal.99999999999"), Some(99_999_999_999));
         for name in ["hblite-wal.12", "hblite-wal.0000000000", "hblite-wal.000000001x", "x"] {
-            assert_eq!(segment_number(name), None, "{name}");
+            assert_eq!(log_file_number(name), None, "{name}");
         }
     }
 }
