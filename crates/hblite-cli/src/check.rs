@@ -75,7 +75,7 @@ fn to_text(report: &CheckReport) -> String {
     text.extend(lines.chain(report.notes.iter().map(|note| format!("note: {note}\n"))));
     let _ = writeln!(
         text,
-        "tables {}, regions {}, store files {}, cells {}, log segments {}, log entries {}, {} in \
+        "tables {}, regions {}, store files {}, cells {}, log files {}, log entries {}, {} in \
          {:.2} s",
         report.tables,
         report.regions,

@@ -83,12 +83,26 @@ pub(crate) fn pages(
     let options = ConsoleOptions::new()?.with_host(host.map(str::to_owned)).with_prompt(prompt);
     let options = options.with_keeping(is_in_directory.then_some(KEEPING));
     let access = Access { token: options.token.text().to_owned(), port: 0 };
-    let console = Console::new(connection.clone(), target, options)?;
-    if let Some(problem) = console.history_problem() {
-        // Standard error may be closed; the console shows it, too.
-        let _ = writeln!(std::io::stderr(), "warning: {problem}");
+    let console = Arc::new(Console::new(connection.clone(), target, options)?);
+    if is_in_directory {
+        warn_of_history(&console);
     }
-    Ok((Arc::new(console), access))
+    Ok((console, access))
+}
+
+/// Says what is wrong with the history of an earlier run once that is known: reading it may take a
+/// second.
+fn warn_of_history(console: &Arc<Console>) {
+    let console = Arc::downgrade(console);
+    let warn = move || {
+        let problem = console.upgrade().and_then(|console| console.history_problem());
+        if let Some(problem) = problem {
+            // Standard error may be closed; the console shows it, too.
+            let _ = writeln!(std::io::stderr(), "warning: {problem}");
+        }
+    };
+    // Without a thread, the console alone shows it.
+    let _ = std::thread::Builder::new().name("hblite-history".to_owned()).spawn(warn);
 }
 
 pub(crate) fn run(arguments: &ConsoleArguments) -> ExitCode {

@@ -1,7 +1,10 @@
 //! `hblite hotspot`: where the load of row keys goes, and what reads cost.
 
 mod advise;
+mod calibrate;
 mod own_data;
+mod predict;
+mod recorded;
 mod run;
 mod source;
 mod split_keys;
@@ -33,6 +36,10 @@ pub(crate) enum HotspotCommand {
     Watch(Box<watch::WatchArguments>),
     /// Proposes a key and regions for a sample of keys and the expected queries.
     Advise(Box<advise::AdviseArguments>),
+    /// Measures what the region servers of a cluster do, for predictions.
+    Calibrate(calibrate::CalibrateArguments),
+    /// Predicts throughput and latency of recorded requests under other keys.
+    Predict(Box<predict::PredictArguments>),
 }
 
 /// Which results.
@@ -84,6 +91,8 @@ pub(crate) fn run(command: HotspotCommand) -> ExitCode {
         HotspotCommand::Compare(arguments) => compare(&arguments),
         HotspotCommand::Watch(arguments) => watch::run(&arguments),
         HotspotCommand::Advise(arguments) => advise::run(&arguments),
+        HotspotCommand::Calibrate(arguments) => calibrate::run(&arguments),
+        HotspotCommand::Predict(arguments) => predict::run(&arguments),
     }
 }
 

@@ -26,6 +26,7 @@ use crate::output::{FAILURE, fail, write_port_file};
 use crate::seed::SeedArguments;
 use crate::settings::Settings;
 use crate::store_files;
+use crate::transfer::output_file::check_file;
 
 /// The store, and how clients reach it.
 #[derive(Debug, Args)]
@@ -72,6 +73,9 @@ pub(crate) struct ServeArguments {
     /// Writes every call and its answer to this file, for `hblite replay`.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Replaces the file of --record if it exists.
+    #[arg(long, requires = "record")]
+    overwrite: bool,
     #[command(flatten)]
     seed: SeedArguments,
     /// A setting by its name in hbase-site.xml; may be repeated. docs/server.md lists them.
@@ -137,6 +141,7 @@ fn serve(arguments: &ServeArguments) -> Result<(), String> {
     for setting in &arguments.settings {
         settings.apply(setting)?;
     }
+    arguments.record.as_ref().map_or(Ok(()), |file| check_file(file, arguments.overwrite))?;
     let dir = (!arguments.memory).then_some(arguments.dir.as_path());
     let connection = arguments.seed.open(dir, settings.store())?;
     Notices::Text.open(&connection);

@@ -13,7 +13,6 @@ use clap::{Args, ValueEnum};
 use hblite::{Connection, Options};
 use hblite_shell::{
     Format, Lines, Outcome, ReadLines, ScriptOptions, ScriptReport, Shell, ShellOptions,
-    strip_prompt,
 };
 
 use crate::cluster;
@@ -305,7 +304,7 @@ fn interact(shell: &mut Shell, connection: &Connection, interrupt: &AtomicBool) 
             }
             Input::End => return Ok(0),
         };
-        let text = strip_prompt(&line, &source).to_owned();
+        let text = shell.strip_prompt(&line, &source).to_owned();
         if source.is_empty() && text.trim().is_empty() {
             continue;
         }

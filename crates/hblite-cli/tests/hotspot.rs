@@ -93,6 +93,39 @@ fn what_cannot_be_run_is_refused_with_the_reason() {
     assert!(text(&wrong.stderr).contains("expected a figure or a number"));
 }
 
+/// Before the work, whose result would be lost; nothing is asked of the cluster. What exists is
+/// kept without --overwrite.
+#[test]
+fn an_output_that_cannot_be_written_is_refused_first() {
+    let dir = TempDir::new().unwrap();
+    let dir = dir.path();
+    std::fs::write(dir.join("taken"), "kept").unwrap();
+    let cluster = "hbase+rpc://127.0.0.1:1";
+    let study = "run --study salting --design salted --connect";
+    let advise = "advise --keys none --queries none";
+    for (line, reason) in [
+        (format!("calibrate {cluster} --out taken"), "taken: exists; --overwrite replaces it"),
+        (format!("calibrate {cluster} --out none/c.json"), "none/c.json: No such file"),
+        (format!("calibrate {cluster} --overwrite --out ."), ".: is a folder"),
+        (format!("watch {cluster} --record taken"), "taken: exists; --overwrite replaces it"),
+        (format!("watch {cluster} --record none/r"), "none/r: No such file"),
+        (format!("watch {cluster} --out taken"), "taken: File exists"),
+        (format!("{study} {cluster} --out taken/r"), "taken/r: Not a directory"),
+        (format!("{study} {cluster} --out r --keys-out taken"), "taken: exists; --overwrite"),
+        (format!("{advise} --picture none/p.svg"), "none/p.svg: No such file"),
+        (format!("{advise} --picture p.gif"), "ends with .svg or .png"),
+    ] {
+        let shown = fails(dir, &line);
+        assert!(shown.contains(reason), "{line}: {shown}");
+    }
+    assert_eq!(std::fs::read_to_string(dir.join("taken")).unwrap(), "kept");
+    let kept = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(kept.collect::<Vec<_>>(), ["taken"], "nothing is left behind");
+    let run = "run --study salting --design salted --records 4000 --reads 0 --windows 4 --out r";
+    works(dir, &format!("{run} --keys-out taken --overwrite"));
+    assert!(std::fs::read_to_string(dir.join("taken")).unwrap().starts_with("split "));
+}
+
 #[test]
 fn keys_of_a_run_are_a_sample_for_the_adviser() {
     let dir = TempDir::new().unwrap();

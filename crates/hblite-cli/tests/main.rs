@@ -23,6 +23,7 @@ mod not_a_store;
 mod other_key;
 #[path = "../../../tests/testkit/ports.rs"]
 mod ports;
+mod predict;
 mod replay;
 mod rowkey;
 mod serve;

@@ -126,6 +126,22 @@ fn a_recorded_session_is_answered_alike_and_a_changed_value_is_found() {
 }
 
 #[test]
+fn an_existing_file_is_recorded_to_only_when_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("notes.txt");
+    std::fs::write(&file, "mine").unwrap();
+    let record = ["--record", file.to_str().unwrap()];
+    let (status, said) = serve(&record).end("-TERM");
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("notes.txt: exists; --overwrite replaces it"), "{said}");
+    assert_eq!(std::fs::read(&file).unwrap(), b"mine");
+    let (status, said) = serve(&[&record[..], &["--overwrite"]].concat()).end("-TERM");
+    assert_eq!(status, Some(0), "{said}");
+    let lines = lines(&file);
+    assert!(matches!(lines[..], [Line::Begin { .. }, Line::End { calls: 0, .. }]), "{lines:?}");
+}
+
+#[test]
 fn a_full_disk_ends_the_recording_and_not_the_server() {
     let full = Path::new("/dev/full");
     if !full.exists() {

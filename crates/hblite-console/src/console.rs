@@ -119,7 +119,8 @@ impl Console {
         self.state.recorder.stop();
     }
 
-    /// Why the history of an earlier run could not be read, or this one not be kept.
+    /// Why the history of an earlier run could not be read, or this one not be kept. Waits until
+    /// the earlier one is read.
     pub fn history_problem(&self) -> Option<String> {
         self.state.recorder.problem()
     }

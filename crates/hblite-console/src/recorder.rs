@@ -2,9 +2,9 @@
 //!
 //! The history of a store in a directory is kept in a file there, at intervals and at the end.
 //!
-//! Threads: one, which ends when the recorder is dropped; readers lock the history. Another one
-//! exists while keys of a cluster are sampled, so that a server that does not answer delays only
-//! the sample.
+//! Threads: one, which ends when the recorder is dropped; readers lock the history. It begins with
+//! the history of an earlier run, for which readers wait. Another one exists while keys of a
+//! cluster are sampled, so that a server that does not answer delays only the sample.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -37,9 +37,22 @@ struct Shared {
     keeping: Option<Duration>,
     /// Why it could not be read or kept the last time.
     problem: Mutex<Option<String>>,
+    /// Whether the history of an earlier run is there, if it can be.
+    is_restored: Mutex<bool>,
+    restored: Condvar,
     /// Whether the thread should end.
     is_over: Mutex<bool>,
     end: Condvar,
+}
+
+/// Lets readers in at its end, however that comes.
+struct Restoring<'s>(&'s Shared);
+
+impl Drop for Restoring<'_> {
+    fn drop(&mut self) {
+        *self.0.is_restored.lock() = true;
+        self.0.restored.notify_all();
+    }
 }
 
 impl Recorder {
@@ -49,15 +62,25 @@ impl Recorder {
         period: Duration,
         keeping: Option<Duration>,
     ) -> hblite::Result<Self> {
-        let (is_over, end) = (Mutex::new(false), Condvar::new());
-        let (history, pace, problem) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let shared = Arc::new(Shared { source, history, pace, keeping, problem, is_over, end });
+        let shared = Arc::new(Shared {
+            source,
+            history: Mutex::default(),
+            pace: Mutex::default(),
+            keeping,
+            problem: Mutex::default(),
+            is_restored: Mutex::new(false),
+            restored: Condvar::new(),
+            is_over: Mutex::new(false),
+            end: Condvar::new(),
+        });
         shared.note();
-        shared.restore();
         let recording = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("hblite-recorder".to_owned())
-            .spawn(move || recording.run(period))
+            .spawn(move || {
+                recording.restore();
+                recording.run(period);
+            })
             .map_err(hblite::Error::no_thread)?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
@@ -65,6 +88,7 @@ impl Recorder {
     /// The history until now. Its first window ends when it is first asked for, so that there is
     /// something to show.
     pub(crate) fn history(&self) -> MutexGuard<'_, History> {
+        self.shared.wait_until_restored();
         let history = self.shared.history.lock();
         if !history.is_new() {
             return history;
@@ -76,6 +100,7 @@ impl Recorder {
 
     /// Why the history could not be read or kept the last time.
     pub(crate) fn problem(&self) -> Option<String> {
+        self.shared.wait_until_restored();
         self.shared.problem.lock().clone()
     }
 
@@ -123,8 +148,16 @@ impl Shared {
         self.keep();
     }
 
+    fn wait_until_restored(&self) {
+        let mut is_restored = self.is_restored.lock();
+        while !*is_restored {
+            self.restored.wait(&mut is_restored);
+        }
+    }
+
     /// Begins with the history of an earlier run.
     fn restore(&self) {
+        let _restoring = Restoring(self);
         if self.keeping.is_none() {
             return;
         }

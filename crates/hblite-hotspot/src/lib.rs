@@ -6,6 +6,7 @@
 //! - [`figures`]: how evenly loads are spread, per time window and in total
 //! - [`findings`]: what is hot in a running table
 //! - [`generate`]: which entity each request is about, and when it arrives
+//! - [`predict`]: throughput and latency of recorded requests under other keys
 //! - [`report`]: a page, pictures and tables of results
 //! - [`result`]: the result of a run, as a file
 //! - [`run`]: runs a candidate on a store and counts
@@ -22,6 +23,7 @@ pub mod figures;
 pub mod findings;
 pub mod generate;
 mod mix;
+pub mod predict;
 pub mod report;
 pub mod result;
 pub mod run;

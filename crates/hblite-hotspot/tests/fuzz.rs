@@ -1,6 +1,8 @@
-//! The code of the fuzz targets `hotspot_watch` and `own_data` on random changes of valid input,
-//! and on what the fuzzer kept.
+//! The code of the fuzz targets `calibration`, `hotspot_watch` and `own_data` on random changes of
+//! valid input, and on what the fuzzer kept.
 
+#[path = "../../../tests/fuzz/bodies/calibration.rs"]
+mod calibration;
 #[path = "../../../tests/fuzz/bodies/corpus.rs"]
 mod corpus;
 #[path = "../../../tests/fuzz/bodies/hotspot_watch.rs"]
@@ -39,6 +41,11 @@ fn check(target: &str, rounds: usize, run: fn(&[u8]) -> usize) {
             run(&bytes);
         }
     }
+}
+
+#[test]
+fn changed_calibrations_are_predicted_with_or_refused() {
+    check("calibration", 1_000, calibration::run);
 }
 
 #[test]

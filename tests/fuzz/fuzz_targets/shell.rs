@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use hblite_shell::{NoLines, Outcome, Shell, ShellOptions, strip_prompt};
+use hblite_shell::{NoLines, Outcome, Shell, ShellOptions};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
@@ -13,7 +13,8 @@ fuzz_target!(|text: &str| {
     assert_eq!(create, Outcome::Done);
     let mut source = String::new();
     for line in text.lines() {
-        source.push_str(strip_prompt(line, &source));
+        let text = shell.strip_prompt(line, &source).to_owned();
+        source.push_str(&text);
         let is_complete = shell.is_complete(&source);
         let outcome = shell.run_line(&source, &mut NoLines).expect("a sink takes all");
         assert_eq!(outcome == Outcome::Incomplete, !is_complete);

@@ -1,4 +1,4 @@
-//! A log of several segments with bytes changed anywhere, files cut off or swapped, and its head
+//! A log of several files with bytes changed anywhere, files cut off or swapped, and its head
 //! changed: replay ends with an error or with entries, with `salvage` too; and whatever it returns
 //! was written, in order. With `salvage` the log can be continued.
 //!
@@ -48,7 +48,7 @@ fn write_log() -> (StoreId, Vec<(PathBuf, Vec<u8>)>) {
     let dir = Path::new(DIR);
     let entries = env.fs.list_dir(dir).expect("the directory of the log");
     let paths = entries.into_iter().map(|entry| dir.join(entry.name)).chain([head_file(dir)]);
-    let files = paths.map(|path| (path.clone(), env.fs.read(&path).expect("a segment")));
+    let files = paths.map(|path| (path.clone(), env.fs.read(&path).expect("a log file")));
     let files = files.collect();
     let marker = env.fs.read(Path::new("store/hblite.store")).expect("a marker");
     let id = marker[16..32].try_into().expect("the id of the store");

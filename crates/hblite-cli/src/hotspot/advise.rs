@@ -1,6 +1,7 @@
 //! `hblite hotspot advise`.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,6 +14,7 @@ use hblite_rowkey::Design;
 
 use super::split_keys::SplitKeyArguments;
 use crate::output::{FAILURE, fail, print, tell};
+use crate::transfer::output_file::{check_file, write_file};
 use crate::transfer::place::{self, Missing};
 
 /// Which keys, which queries.
@@ -90,7 +92,9 @@ A query asks for one value (FIELD = ?), a range (FIELD in 5 %), the beginning (F
 the end of a text (FIELD ends 4), in order of a field (newest FIELD), with a limit (limit 10).";
 
 pub(crate) fn run(arguments: &AdviseArguments) -> ExitCode {
-    match advice(arguments) {
+    // At the end it would be too late to report this.
+    let drawable = arguments.picture.as_ref().map_or(Ok(()), |path| check_picture(path));
+    match drawable.and_then(|()| advice(arguments)) {
         Ok(advice) => {
             print(&advice.to_string());
             if let Some(path) = &arguments.picture
@@ -109,14 +113,27 @@ fn period(text: &str) -> Result<u64, String> {
     millis.ok_or_else(|| format!("{text:?} is not a duration such as 90s, 12h or 30d"))
 }
 
+/// Another picture of the same data replaces a picture.
+const OVERWRITE: bool = true;
+
+fn check_picture(path: &Path) -> Result<(), String> {
+    if !["svg", "png"].map(Some).contains(&extension(path)) {
+        let reason = "the name of a picture ends with .svg or .png";
+        return Err(format!("{}: {reason}", path.display()));
+    }
+    check_file(path, OVERWRITE)
+}
+
 fn draw(advice: &Advice, path: &Path) -> Result<(), String> {
-    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let bytes = match path.extension().and_then(|extension| extension.to_str()) {
+    let bytes = match extension(path) {
         Some("svg") => front_svg(advice).into_bytes(),
-        Some("png") => front_png(advice).map_err(|error| wrong(&error))?,
-        _ => return Err(wrong(&"the name of a picture ends with .svg or .png")),
+        _ => front_png(advice).map_err(|error| format!("{}: {error}", path.display()))?,
     };
-    fs::write(path, bytes).map_err(|error| wrong(&error))
+    write_file(path, OVERWRITE, |output| output.write_all(&bytes))
+}
+
+fn extension(path: &Path) -> Option<&str> {
+    path.extension().and_then(|extension| extension.to_str())
 }
 
 fn advice(arguments: &AdviseArguments) -> Result<Advice, String> {

@@ -1,7 +1,6 @@
 //! `hblite hotspot run`.
 
-use std::fs::File;
-use std::io::{BufWriter, IsTerminal as _};
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -21,6 +20,7 @@ use super::split_keys::SplitKeyArguments;
 use super::{FailIf, judge, print_tables};
 use crate::output::{FAILURE, fail, print, record_bar, tell};
 use crate::terminal::{color_is_wanted, width};
+use crate::transfer::output_file::{check_directory, check_file, write_file};
 use crate::transfer::place::connect;
 
 /// The study, its designs, and the settings of the run.
@@ -118,6 +118,9 @@ pub(crate) struct RunArguments {
     /// for a single design
     #[arg(long, value_name = "FILE")]
     keys_out: Option<PathBuf>,
+    /// Replaces the file of --keys-out if it exists
+    #[arg(long, requires = "keys_out")]
+    overwrite: bool,
     #[command(flatten)]
     fail_if: FailIf,
 }
@@ -231,6 +234,9 @@ fn run_designs(
             tell(&format!("{}: {note}\n", design.name()));
         }
     }
+    // At the end it would be too late to report this.
+    arguments.keys_out.as_ref().map_or(Ok(()), |file| check_file(file, arguments.overwrite))?;
+    check_directory(&arguments.out)?;
     let cluster = arguments.connect.as_deref().map(connect).transpose()?;
     let mut results = Vec::new();
     for design in designs {
@@ -261,9 +267,9 @@ fn run_one(
     let result = result.map_err(|error| error.to_string())?;
     result::write(&arguments.out, &result).map_err(|error| error.to_string())?;
     if let Some(path) = &arguments.keys_out {
-        let file = File::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        export_keys(design, stream, options, &mut BufWriter::new(file))
-            .map_err(|error| format!("{}: {error}", path.display()))?;
+        write_file(path, arguments.overwrite, |output| {
+            export_keys(design, stream, options, output)
+        })?;
     }
     Ok(result)
 }

@@ -1,7 +1,7 @@
 //! `hblite hotspot watch`: where the load of a running cluster goes.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, BufWriter, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -20,6 +20,7 @@ use super::source::{DOCUMENT_MAX, Source};
 use super::{FailIf, judge_all};
 use crate::output::{FAILURE, fail, print, tell};
 use crate::terminal::width;
+use crate::transfer::output_file::{check_directory, check_file, write_file};
 use crate::transfer::place::connect;
 
 /// Number of tables to show if none is named.
@@ -59,6 +60,9 @@ pub(crate) struct WatchArguments {
     /// Saves the readings to a file, one per line
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Replaces the file of --record if it exists
+    #[arg(long, requires = "record")]
+    overwrite: bool,
     /// Prints what is hot in the last minute as one JSON document, the answer to 'GET /hot'
     #[arg(long, conflicts_with = "out")]
     json: bool,
@@ -112,6 +116,9 @@ pub(crate) fn run(arguments: &WatchArguments) -> ExitCode {
 /// Shows what was seen, and returns the figures of each table.
 fn watch(arguments: &WatchArguments) -> Result<Vec<(String, NamedFigures)>, String> {
     let expected = expected(arguments)?;
+    // At the end it would be too late to report this.
+    arguments.record.as_ref().map_or(Ok(()), |file| check_file(file, arguments.overwrite))?;
+    arguments.out.as_ref().map_or(Ok(()), |dir| check_directory(dir))?;
     let (first, others) = arguments.sources.split_first().ok_or("a source is missing")?;
     let is_url = first.contains("://");
     if !others.is_empty() && !arguments.sources.iter().all(|source| source.starts_with("http://")) {
@@ -126,7 +133,9 @@ fn watch(arguments: &WatchArguments) -> Result<Vec<(String, NamedFigures)>, Stri
         false => recorded(Path::new(first))?,
     };
     if let Some(path) = &arguments.record {
-        record(path, &readings)?;
+        write_file(path, arguments.overwrite, |output| {
+            readings.iter().try_for_each(|reading| writeln!(output, "{}", reading.to_line()))
+        })?;
     }
     let mut names = arguments.table.clone();
     if names.is_empty() {
@@ -304,15 +313,4 @@ fn recorded(path: &Path) -> Result<Vec<Reading>, String> {
         let line = std::str::from_utf8(&line).map_err(|error| wrong(&error.to_string()))?;
         readings.push(Reading::parse(line).map_err(|reason| wrong(&reason))?);
     }
-}
-
-fn record(path: &Path, readings: &[Reading]) -> Result<(), String> {
-    let write = || {
-        let mut output = BufWriter::new(File::create(path)?);
-        for reading in readings {
-            writeln!(output, "{}", reading.to_line())?;
-        }
-        output.flush()
-    };
-    write().map_err(|error| format!("{}: {error}", path.display()))
 }

@@ -7,7 +7,7 @@ pub(crate) mod export;
 pub(crate) mod import;
 
 mod copy_state;
-mod output_file;
+pub(crate) mod output_file;
 pub(crate) mod place;
 mod select;
 

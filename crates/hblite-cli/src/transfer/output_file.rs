@@ -3,6 +3,7 @@
 //! The content goes to a temporary file next to the target, which is made durable and renamed at
 //! the end. If the end is not reached, nothing is left.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use super::{is_gzip, is_standard, named};
 
 const BUFFER_SIZE: usize = 1 << 16;
 
-/// The target of an export.
+/// The target of an export, or of another command that takes the name of a file.
 pub(crate) enum OutputFile {
     Standard(BufWriter<io::Stdout>),
     /// Something that is not a regular file, such as a pipe.
@@ -34,28 +35,23 @@ impl OutputFile {
         if is_standard(path) {
             return Ok(Self::Standard(BufWriter::with_capacity(BUFFER_SIZE, io::stdout())));
         }
+        Ok(match Self::begin_file(path, overwrite)? {
+            Self::Plain(file) if is_gzip(path) => {
+                Self::Gzip(Box::new(GzEncoder::new(file, Compression::default())))
+            }
+            output => output,
+        })
+    }
+
+    /// Like [`OutputFile::begin`], whatever the name says about standard output and compression.
+    fn begin_file(path: &Path, overwrite: bool) -> Result<Self, TransferError> {
         let failed = |error: io::Error| TransferError::Write(named(path, &error));
-        match fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => {
-                return Err(TransferError::Invalid(format!("{}: is a folder", path.display())));
-            }
-            Ok(metadata) if !metadata.is_file() => {
-                let file = File::options().write(true).open(path).map_err(failed)?;
-                return Ok(Self::Special(BufWriter::with_capacity(BUFFER_SIZE, file)));
-            }
-            Ok(_) if !overwrite => {
-                let message = format!("{}: exists; --overwrite replaces it", path.display());
-                return Err(TransferError::Invalid(message));
-            }
-            _ => {}
+        if is_special(path, overwrite)? {
+            let file = File::options().write(true).open(path).map_err(failed)?;
+            return Ok(Self::Special(BufWriter::with_capacity(BUFFER_SIZE, file)));
         }
         let file = temporary(path).map_err(failed)?;
-        let file = BufWriter::with_capacity(BUFFER_SIZE, file);
-        Ok(if is_gzip(path) {
-            Self::Gzip(Box::new(GzEncoder::new(file, Compression::default())))
-        } else {
-            Self::Plain(file)
-        })
+        Ok(Self::Plain(BufWriter::with_capacity(BUFFER_SIZE, file)))
     }
 
     /// Ends the output and gives it its name.
@@ -97,6 +93,56 @@ impl Write for OutputFile {
             // Its stream ends with the file; flushing in between would only make it longer.
             Self::Gzip(_) => Ok(()),
         }
+    }
+}
+
+/// Refuses what [`write_file`] would refuse, for commands that work for a while before they write.
+///
+/// # Errors
+/// The file with the reason.
+pub(crate) fn check_file(path: &Path, overwrite: bool) -> Result<(), String> {
+    let checked = is_special(path, overwrite).and_then(|is_special| match is_special {
+        // Who reads a pipe would take this for its end.
+        true => Ok(()),
+        false => {
+            temporary(path).map(drop).map_err(|error| TransferError::Write(named(path, &error)))
+        }
+    });
+    checked.map_err(|error| error.to_string())
+}
+
+/// Creates a directory, and checks that files can be written to it.
+///
+/// # Errors
+/// The directory with the reason.
+pub(crate) fn check_directory(dir: &Path) -> Result<(), String> {
+    let created = fs::create_dir_all(dir).and_then(|()| temporary(&dir.join("file")));
+    created.map(drop).map_err(|error| named(dir, &error).to_string())
+}
+
+/// Writes a file as a whole or not at all.
+///
+/// # Errors
+/// The file with the reason.
+pub(crate) fn write_file<E: fmt::Display>(
+    path: &Path,
+    overwrite: bool,
+    write: impl FnOnce(&mut OutputFile) -> Result<(), E>,
+) -> Result<(), String> {
+    let text = |error: TransferError| error.to_string();
+    let mut output = OutputFile::begin_file(path, overwrite).map_err(text)?;
+    write(&mut output).map_err(|error| format!("{}: {error}", path.display()))?;
+    output.commit(path, overwrite).map_err(text)
+}
+
+/// Whether this is something other than a regular file, which exists or does not.
+fn is_special(path: &Path, overwrite: bool) -> Result<bool, TransferError> {
+    let refused = |why: &str| Err(TransferError::Invalid(format!("{}: {why}", path.display())));
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => refused("is a folder"),
+        Ok(metadata) if !metadata.is_file() => Ok(true),
+        Ok(_) if !overwrite => refused("exists; --overwrite replaces it"),
+        _ => Ok(false),
     }
 }
 

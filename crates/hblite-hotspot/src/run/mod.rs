@@ -41,7 +41,9 @@ pub use error::RunError;
 pub use export::export_keys;
 pub use options::{RunOptions, ServiceLaw, Splits, check_split_keys};
 pub use splits::check_design;
+pub(crate) use splits::choose_splits;
 pub use stream::Stream;
+pub(crate) use target::natural_splits;
 pub use target::{About, Asked, CaseStudyDesign, Opened, Target, targets};
 
 use crate::result::{Imbalances, RunResult, Settings, Spread, Storage, VERSION, Writing};

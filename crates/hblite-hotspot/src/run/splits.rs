@@ -41,24 +41,39 @@ pub(super) fn split_keys(
     stream: &Stream,
     options: &RunOptions,
 ) -> Result<Vec<Vec<u8>>, RunError> {
-    let regions = options.regions;
-    if options.splits == Splits::Growing || regions == 1 {
-        return Ok(Vec::new());
-    }
     if options.splits == Splits::Given {
         return Ok(options.split_keys.clone());
     }
-    if matches!(options.splits, Splits::Auto | Splits::Uniform) {
-        match target.natural_splits(regions) {
+    let regions = options.regions;
+    choose_splits(
+        options.splits,
+        regions,
+        || target.natural_splits(regions),
+        || sample(target, stream),
+    )
+}
+
+/// Split keys: natural ones, equal parts of the key space, or the quantiles of a sample of keys.
+pub(crate) fn choose_splits(
+    splits: Splits,
+    regions: usize,
+    natural: impl FnOnce() -> Result<Option<Vec<Vec<u8>>>, RunError>,
+    sample: impl FnOnce() -> Result<Vec<Vec<u8>>, RunError>,
+) -> Result<Vec<Vec<u8>>, RunError> {
+    if splits == Splits::Growing || regions == 1 {
+        return Ok(Vec::new());
+    }
+    if matches!(splits, Splits::Auto | Splits::Uniform) {
+        match natural() {
             Ok(Some(keys)) => return Ok(keys),
-            Err(RunError::FewPlaces(_)) if options.splits == Splits::Auto => {}
+            Err(RunError::FewPlaces(_)) if splits == Splits::Auto => {}
             other => drop(other?),
         }
     }
-    if options.splits == Splits::Uniform {
+    if splits == Splits::Uniform {
         return Ok(SplitAlgorithm::Uniform.split(regions)?);
     }
-    Ok(quantile_splits(sample(target, stream)?, regions)?)
+    Ok(quantile_splits(sample()?, regions)?)
 }
 
 /// Keys of records spread over the stream: a random one from each stretch, because numbers at even

@@ -93,6 +93,8 @@ struct Simulation<'s> {
     failed: u64,
     retry_count: u64,
     moves: u64,
+    /// When what the servers share becomes free.
+    shared_free_ns: u64,
     last_ns: u64,
 }
 
@@ -124,6 +126,7 @@ impl<'s> Simulation<'s> {
             failed: 0,
             retry_count: 0,
             moves: 0,
+            shared_free_ns: 0,
             last_ns: 0,
         }
     }
@@ -206,8 +209,9 @@ impl<'s> Simulation<'s> {
     }
 
     fn send(&mut self, call: Retry) -> Result<(), BadCluster> {
-        let now_ns = call.at_ns;
         let request = self.traffic.requests[call.request];
+        let now_ns = self.pass_shared(call.at_ns, self.cluster.shared.of(request.kind));
+        let call = Retry { at_ns: now_ns, ..call };
         let place = self.placement.server_of(request.region).ok_or(BadCluster::NoSuchRegion)?;
         let server = &mut self.servers[place];
         while server.starts.front().is_some_and(|&start_ns| start_ns <= now_ns) {
@@ -233,9 +237,16 @@ impl<'s> Simulation<'s> {
         self.timeline.add(place, start_ns, service_ns);
         server.requests += 1;
         self.completed += 1;
-        self.latencies.record(end_ns - call.since_ns);
-        self.release_client(end_ns);
+        let answered_ns = end_ns + self.cluster.outside.of(request.kind);
+        self.latencies.record(answered_ns - call.since_ns);
+        self.release_client(answered_ns);
         Ok(())
+    }
+
+    /// When a call that is sent now reaches its server.
+    fn pass_shared(&mut self, now_ns: u64, takes_ns: u64) -> u64 {
+        self.shared_free_ns = self.shared_free_ns.max(now_ns) + takes_ns;
+        self.shared_free_ns
     }
 
     fn send_again(&mut self, call: Retry) {

@@ -8,7 +8,8 @@
 //! window boundaries.
 //!
 //! Because a queue is served in order, the end of a call is known when it enters the queue. So
-//! sending calls is the only kind of event. Events are processed in time order.
+//! sending calls is the only kind of event. Events are processed in time order. What servers share
+//! is a queue in front of theirs, which keeps that order.
 
 mod balancer;
 mod events;
@@ -88,6 +89,13 @@ pub struct Cluster {
     pub balancer: Balancer,
     /// How long a moved region accepts no calls, in nanoseconds.
     pub move_ns: u64,
+    /// How long a call takes in addition, while it occupies nothing: on the network, in the client.
+    #[serde(default)]
+    pub outside: CallTimes,
+    /// How long a call occupies what all servers share, such as the processors of one machine. It
+    /// does so before it reaches its server, one call at a time.
+    #[serde(default)]
+    pub shared: CallTimes,
     /// Seed of service times.
     pub seed: u64,
 }
@@ -104,7 +112,27 @@ impl Default for Cluster {
             retries_max: 15,
             balancer: Balancer::RegionCount,
             move_ns: 0,
+            outside: CallTimes::default(),
+            shared: CallTimes::default(),
             seed: 0,
+        }
+    }
+}
+
+/// A constant time for each kind of call, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CallTimes {
+    /// Of a put.
+    pub write_ns: u64,
+    /// Of a get or scan.
+    pub read_ns: u64,
+}
+
+impl CallTimes {
+    fn of(self, kind: Kind) -> u64 {
+        match kind {
+            Kind::Write => self.write_ns,
+            Kind::Read => self.read_ns,
         }
     }
 }

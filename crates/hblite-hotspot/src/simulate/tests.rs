@@ -220,3 +220,47 @@ fn the_same_seed_gives_the_same_outcome() {
     let other = Cluster { seed: 1, ..cluster };
     assert_ne!(one, simulate(&requests, 4, &other, Pace::Arrivals));
 }
+
+/// With constant times everything can be computed by hand.
+#[test]
+fn what_servers_share_and_time_outside_of_them_count() {
+    let requests = stream(10_000, RATE, |index| (index % 4) as u32);
+    let windows = [Window { first_request: 0, regions: vec![0, 1, 2, 3] }];
+    let traffic = Traffic { requests: &requests, windows: &windows, parents: &[None; 4] };
+    let service = Service::alike(ServiceTime::Constant(100_000));
+    let times = |write_ns| CallTimes { write_ns, read_ns: 7 };
+    let outcome = |clients, shared, outside| {
+        let cluster = Cluster {
+            servers: 4,
+            clients: Some(clients),
+            shared: times(shared),
+            outside: times(outside),
+            ..Cluster::default()
+        };
+        run(traffic, &service, &cluster, Pace::Saturating).expect("good")
+    };
+    // One client: each call takes the sum.
+    let alone = outcome(1, 20_000, 30_000);
+    assert_eq!(alone.duration_ns, 10_000 * 150_000);
+    assert_eq!(alone.latency.max_ns / 1000, 150);
+    // Many: the servers together answer a call in 25 µs, what they share lets one pass in 40 µs.
+    close(outcome(64, 40_000, 30_000).throughput, 1e9 / 40_000.0, 0.01);
+    close(outcome(64, 10_000, 30_000).throughput, 1e9 / 25_000.0, 0.01);
+    // Four clients are not enough for either: each waits 160 µs for an answer.
+    close(outcome(4, 10_000, 50_000).throughput, 4.0 * 1e9 / 160_000.0, 0.01);
+}
+
+/// What servers share is an M/D/1 queue in front of theirs.
+#[test]
+fn calls_wait_for_what_servers_share() {
+    let requests = stream(1_000_000, RATE * 0.8, |_| 0);
+    let windows = [Window { first_request: 0, regions: vec![0] }];
+    let traffic = Traffic { requests: &requests, windows: &windows, parents: &[None] };
+    let shared = CallTimes { write_ns: MEAN_NS, read_ns: 0 };
+    let service = Service::alike(ServiceTime::Constant(MEAN_NS / 2));
+    let cluster = Cluster { shared, ..Cluster::default() };
+    let outcome = run(traffic, &service, &cluster, Pace::Arrivals).expect("good");
+    // Calls leave the first at least its constant time apart, so the second never has a queue.
+    let wait_ns = 0.8 / (2.0 * 0.2) * MEAN_NS as f64;
+    close(outcome.latency.mean_ns, wait_ns + MEAN_NS as f64 * 1.5, 0.02);
+}

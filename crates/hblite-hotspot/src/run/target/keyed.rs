@@ -4,7 +4,7 @@ use hblite::{
     ColumnFamilyDescriptor, Connection, Durability, Get, Put, ResultScanner, RowResult, Scan,
     Table, TableDescriptor,
 };
-use hblite_rowkey::{Access, KeyRange, Keyed, Merge, Order, Plan, Query, Spread, Value};
+use hblite_rowkey::{Access, Design, KeyRange, Keyed, Merge, Order, Plan, Query, Spread, Value};
 
 use super::{About, Asked, Opened, Target, position_of};
 use crate::run::error::RunError;
@@ -43,15 +43,24 @@ impl Target for Candidate {
     }
 
     fn natural_splits(&self, regions: usize) -> Result<Option<Vec<Vec<u8>>>, RunError> {
-        match self.design.spread() {
-            Spread::Growing { .. } | Spread::ByValue { .. } => Ok(None),
-            _ => Ok(Some(self.design.natural_splits(regions)?)),
-        }
+        natural_splits(&self.design, regions)
     }
 
     fn open(&self, connection: &Connection) -> Result<Box<dyn Opened + '_>, RunError> {
         let name = self.tables()?[0].name().clone();
         Ok(Box::new(OpenCandidate { candidate: self, table: connection.table(name)? }))
+    }
+}
+
+/// Keys that split a table at the salts, buckets or hashes of its keys; `None` if they begin with a
+/// field.
+pub(crate) fn natural_splits(
+    design: &Design,
+    regions: usize,
+) -> Result<Option<Vec<Vec<u8>>>, RunError> {
+    match design.spread() {
+        Spread::Growing { .. } | Spread::ByValue { .. } => Ok(None),
+        _ => Ok(Some(design.natural_splits(regions)?)),
     }
 }
 

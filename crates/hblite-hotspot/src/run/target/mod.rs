@@ -9,6 +9,7 @@ use hblite::{Connection, Put, Table, TableDescriptor};
 pub use case_study::CaseStudyDesign;
 #[cfg(test)]
 pub(super) use keyed::answer;
+pub(crate) use keyed::natural_splits;
 
 use super::error::RunError;
 use crate::study::{BadStudy, Candidate, Moment, Study};

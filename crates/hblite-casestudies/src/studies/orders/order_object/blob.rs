@@ -2,18 +2,14 @@
 //!
 //! The second version of the program added a gift note. What the first one wrote must remain
 //! readable. JSON has the names of its fields in every value, and a missing field stays empty. Avro
-//! has none: the value begins with the version of the schema that wrote it, and the library
-//! resolves that schema against the present one, which has a default for the new field.
+//! has none: the value begins with the version of the schema that wrote it.
 //!
 //! ```text
 //! JSON   {"customer":…,"number":…,"date":…,"gift_note":…,"locations":[…]}
-//! Avro   [schema version 1][datum]
+//! Avro   [schema version 1][order]
 //! ```
 
-use std::sync::OnceLock;
-
-use apache_avro::{Schema, from_avro_datum, from_value, to_avro_datum, to_value};
-
+use super::avro::{read_order, write_order};
 use super::object::Order;
 
 /// How orders are written.
@@ -25,58 +21,23 @@ pub enum Format {
     Avro,
 }
 
-/// The parts of the schema that did not change.
-const LOCATIONS: &str = r#"{
-    "name": "locations",
-    "type": {"type": "array", "items": {
-        "type": "record", "name": "ShippingLocation", "fields": [
-            {"name": "number", "type": "long"},
-            {"name": "line1", "type": "string"},
-            {"name": "line2", "type": "string"},
-            {"name": "city", "type": "string"},
-            {"name": "state", "type": "string"},
-            {"name": "zip", "type": "string"},
-            {"name": "items", "type": {"type": "array", "items": {
-                "type": "record", "name": "LineItem", "fields": [
-                    {"name": "number", "type": "long"},
-                    {"name": "item_number", "type": "string"},
-                    {"name": "quantity", "type": "long"},
-                    {"name": "price", "type": "long"}
-                ]
-            }}}
-        ]
-    }}
-}"#;
-
-const GIFT_NOTE: &str = r#"{"name": "gift_note", "type": ["null", "string"], "default": null},"#;
-
-/// The schema of a version of the program, 1 or 2.
-fn schema(version: u8) -> Option<&'static Schema> {
-    static SCHEMAS: OnceLock<[Schema; 2]> = OnceLock::new();
-    let schemas = SCHEMAS.get_or_init(|| {
-        ["", GIFT_NOTE].map(|new_fields| {
-            let text = format!(
-                r#"{{"type": "record", "name": "Order", "fields": [
-                    {{"name": "customer", "type": "string"}},
-                    {{"name": "number", "type": "string"}},
-                    {{"name": "date", "type": "long"}},
-                    {new_fields} {LOCATIONS}
-                ]}}"#
-            );
-            Schema::parse_str(&text).expect("the schemas are constant and tested")
-        })
-    });
-    schemas.get(usize::from(version).checked_sub(1)?)
-}
-
 /// The version that is written now.
 const PRESENT: u8 = 2;
+
+/// Whether a version of the program has gift notes.
+fn has_note(version: u8) -> Result<bool, String> {
+    match version {
+        1 => Ok(false),
+        PRESENT => Ok(true),
+        _ => Err(format!("schema version {version} is unknown; known versions are 1 and 2")),
+    }
+}
 
 impl Format {
     /// An order as a version of the program writes it: the first one omits the gift note.
     ///
     /// # Errors
-    /// Those of the library; none for orders that this crate generates.
+    /// An unknown version.
     pub fn encode(self, order: &Order, version: u8) -> Result<Vec<u8>, String> {
         match self {
             Self::Json if version == PRESENT => {
@@ -87,13 +48,9 @@ impl Format {
                 serde_json::to_vec(&order).map_err(|error| error.to_string())
             }
             Self::Avro => {
-                let schema = schema(version).ok_or_else(|| unknown(version))?;
-                let encode = || {
-                    let value = to_value(order)?.resolve(schema)?;
-                    to_avro_datum(schema, value)
-                };
-                let datum = encode().map_err(|error| error.to_string())?;
-                Ok([&[version][..], &datum].concat())
+                let mut bytes = vec![version];
+                write_order(&mut bytes, order, has_note(version)?);
+                Ok(bytes)
             }
         }
     }
@@ -106,21 +63,11 @@ impl Format {
         match self {
             Self::Json => serde_json::from_slice(bytes).map_err(|error| error.to_string()),
             Self::Avro => {
-                let (version, mut datum) = bytes.split_first().ok_or("no bytes")?;
-                let writer = schema(*version).ok_or_else(|| unknown(*version))?;
-                let present = schema(PRESENT).ok_or_else(|| unknown(PRESENT))?;
-                let mut decode = || {
-                    let value = from_avro_datum(writer, &mut datum, Some(present))?;
-                    from_value(&value)
-                };
-                decode().map_err(|error| error.to_string())
+                let (version, datum) = bytes.split_first().ok_or("no bytes")?;
+                read_order(datum, has_note(*version)?)
             }
         }
     }
-}
-
-fn unknown(version: u8) -> String {
-    format!("schema version {version} is unknown; known versions are 1 and 2")
 }
 
 #[cfg(test)]
@@ -152,6 +99,7 @@ mod tests {
                 assert!(format.decode(&bytes[..length]).is_err(), "{format:?} {length}");
             }
         }
-        assert_eq!(Format::Avro.decode(&[9, 0]), Err(unknown(9)));
+        let unknown = "schema version 9 is unknown; known versions are 1 and 2";
+        assert_eq!(Format::Avro.decode(&[9, 0]), Err(unknown.to_owned()));
     }
 }

@@ -13,6 +13,7 @@
 //! blob            ORDER_JSON, ORDER_AVRO   [order row], column order
 //! ```
 
+mod avro;
 pub mod blob;
 mod layout;
 mod object;

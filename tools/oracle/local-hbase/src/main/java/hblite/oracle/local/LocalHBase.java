@@ -15,6 +15,7 @@ import org.apache.hadoop.hbase.master.hbck.HbckReport;
 import org.apache.hadoop.hbase.master.janitor.CatalogJanitorReport;
 import org.apache.hadoop.hbase.util.JVMClusterUtil;
 import org.apache.hadoop.hbase.zookeeper.MiniZooKeeperCluster;
+import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 
 /**
  * A standalone HBase in this process: ZooKeeper, one master and region servers on local files.
@@ -59,9 +60,11 @@ public final class LocalHBase {
     MiniZooKeeperCluster zooKeeper = new MiniZooKeeperCluster(configuration);
     int port = zooKeeper.startup(Files.createDirectories(directory.resolve("zookeeper")).toFile());
     configuration.setInt(HConstants.ZOOKEEPER_CLIENT_PORT, port);
+    // Several servers in a process have metrics of the same names.
+    DefaultMetricsSystem.setMiniClusterMode(regionServers > 1);
     LocalHBaseCluster cluster = new LocalHBaseCluster(configuration, 1, regionServers);
     cluster.startup();
-    waitUntilReady(cluster);
+    waitUntilReady(cluster, regionServers);
     System.out.println("ZooKeeper at localhost:" + port);
     System.out.println("master at " + cluster.getMasters().get(0).getMaster().getServerName());
     answer(cluster.getMasters().get(0).getMaster());
@@ -88,9 +91,11 @@ public final class LocalHBase {
     }
   }
 
-  private static void waitUntilReady(LocalHBaseCluster cluster) throws InterruptedException {
+  private static void waitUntilReady(LocalHBaseCluster cluster, int regionServers)
+      throws InterruptedException {
     JVMClusterUtil.MasterThread master = cluster.getMasters().get(0);
-    while (!master.getMaster().isInitialized()) {
+    while (!master.getMaster().isInitialized()
+        || master.getMaster().getServerManager().countOfRegionServers() < regionServers) {
       if (!master.isAlive()) {
         throw new IllegalStateException("the master did not start: see its log");
       }
