@@ -156,6 +156,7 @@ pub(crate) fn describe(error: &Error, subject: &str) -> String {
         Exception::NamespaceNotFound => {
             format!("Unknown namespace {}!", one_word(message, subject))
         }
+        Exception::SnapshotDoesNotExist => format!("Unknown snapshot {subject}!"),
         Exception::UnknownRegion => message.to_owned(),
         exception if is_raised_by_client(exception) => message.to_owned(),
         _ => error.to_java_string(),

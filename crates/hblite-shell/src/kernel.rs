@@ -41,7 +41,8 @@ pub(crate) fn call(name: &str, values: &[Value]) -> Result<Option<Answer>, Failu
             Value::Hash(_) | Value::Range(..) => method::call(value, "to_a", &[])?,
             other => Value::Array(vec![other.clone()]),
         },
-        ("require" | "load" | "include", _) => Value::Nil,
+        ("require", _) => Value::Bool(true),
+        ("load" | "include", _) => Value::Nil,
         ("rand" | "srand", _) => {
             let message = "rand is not supported, so that a script does the same each time: use \
                            MD5Hash.getMD5AsHex of a number";

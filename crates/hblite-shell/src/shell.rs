@@ -6,7 +6,7 @@
 
 mod evaluate;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{self, Write};
 use std::rc::Rc;
@@ -158,8 +158,13 @@ impl Shell {
         self.report(failure)
     }
 
+    /// The variables that a line may name.
+    pub(crate) fn names(&self) -> BTreeSet<String> {
+        self.scope.names()
+    }
+
     fn parse(&self, source: &str) -> Result<Vec<Expression>, SyntaxError> {
-        parse(source, self.scope.names())
+        parse(source, self.names())
     }
 
     fn first_line(&self) -> u64 {
@@ -219,7 +224,7 @@ impl Shell {
         statements: &[Expression],
         answers: &mut dyn Lines,
     ) -> Result<(), Failure> {
-        for statement in statements {
+        for (at, statement) in statements.iter().enumerate() {
             if self.is_interrupted() {
                 return Err(Failure::Interrupted);
             }
@@ -235,6 +240,8 @@ impl Shell {
                 Format::Json => {
                     self.out.object(Object::new("value").with("value", value.to_json()))?;
                 }
+                // As Ruby's console, the value of a line is that of its last statement.
+                Format::Text | Format::Csv if at + 1 < statements.len() => {}
                 Format::Text | Format::Csv => self.out.line(&format!("=> {}", value.inspect()))?,
             }
         }

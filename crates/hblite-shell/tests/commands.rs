@@ -188,7 +188,7 @@ fn families_are_flushed_and_compacted_alone() {
     assert_eq!(files(&mut session), 2);
     done(&mut session, "major_compact 't', 'f'");
     assert_eq!(files(&mut session), 1);
-    for command in ["flush", "compact", "major_compact"] {
+    for command in ["compact", "major_compact"] {
         let message = refusal(&mut session, &format!("{command} 't', 'h'"));
         assert!(message.contains("NoSuchColumnFamilyException"), "{message}");
     }
@@ -220,7 +220,7 @@ fn snapshots_are_taken_listed_cloned_restored_and_deleted() {
     let none = done(&mut session, "delete_table_snapshots 'x'");
     assert!(none.contains("No snapshots matched the table name regular expression x and the"));
     done(&mut session, "delete_snapshot 'two'");
-    assert!(refusal(&mut session, "delete_snapshot 'two'").contains("'two' doesn't exist"));
+    assert_eq!(refusal(&mut session, "delete_snapshot 'two'"), "Unknown snapshot two!");
     assert!(done(&mut session, "help 'snapshots'").contains("delete_table_snapshots"));
 }
 
@@ -239,4 +239,67 @@ fn a_family_without_versions_has_those_of_the_store() {
     let table = connection.admin().describe_table("t").unwrap();
     let versions: Vec<u32> = table.families().map(|family| family.versions()).collect();
     assert_eq!(versions, [3, 2, 3, 3]);
+}
+
+#[test]
+fn values_of_other_types_are_refused_and_change_nothing() {
+    let mut session = session();
+    done(&mut session, "incr 't', 'r', 'f:n', 2.9");
+    for (line, message) in [
+        ("alter 't', 5", "Integer of 5 is not of Hash or String type"),
+        ("incr 't', 'r', 'f:n', '5'", "String of \"5\" is not of Integer type"),
+        ("clone_table_schema 't', 'u', 'x'", "String of \"x\" is not of boolean type"),
+        ("balance_switch 5", "Integer of 5 is not of boolean type"),
+        ("create 'u', 'f', {NUMREGIONS => 3, SPLITALGO => 'Best'}", "Class Best not found"),
+        ("list '['", "Unclosed character class near index 0\n[\n^"),
+        ("list_snapshots '('", "Unclosed group near index 1\n("),
+    ] {
+        assert_eq!(refusal(&mut session, line), message, "{line}");
+    }
+    assert!(done(&mut session, "describe 't'").contains("2 row(s)"));
+    assert!(done(&mut session, "get_counter 't', 'r', 'f:n'").contains("COUNTER VALUE = 2"));
+    assert!(done(&mut session, "list").contains("1 row(s)"));
+}
+
+/// A table must not look encrypted without being so.
+#[test]
+fn encryption_is_refused() {
+    let mut session = session();
+    let message = refusal(&mut session, "create 'u', {NAME => 'f', ENCRYPTION => 'AES'}");
+    assert!(message.contains("KeyStoreKeyProvider failed test"), "{message}");
+    let message = refusal(&mut session, "alter 't', NAME => 'f', ENCRYPTION => 'AES'");
+    assert!(message.contains("KeyStoreKeyProvider failed test"), "{message}");
+    let line = "create 'u', {NAME => 'f', ENCRYPTION => 'AES', ENCRYPTION_KEY => 'k'}";
+    assert!(refusal(&mut session, line).starts_with("ENCRYPTION_KEY must be wrapped"));
+}
+
+#[test]
+fn what_does_not_exist_is_named_as_in_hbase() {
+    let mut session = session();
+    for line in ["delete_snapshot 'no'", "clone_snapshot 'no', 'u'"] {
+        assert_eq!(refusal(&mut session, line), "Unknown snapshot no!", "{line}");
+    }
+    let message = "Unable to find the table name for snapshot=no";
+    assert_eq!(refusal(&mut session, "restore_snapshot 'no'"), message);
+    let message = "Column families [h] don't exist in table t";
+    assert_eq!(refusal(&mut session, "flush 't', 'h'"), message);
+    assert!(done(&mut session, "get_splits 'no'").contains("Total number of splits = 1"));
+    done(&mut session, "decommission_regionservers 'no,1,2'");
+    done(&mut session, "recommission_regionserver 'no,1,2'");
+}
+
+#[test]
+fn a_disabled_table_is_not_split_and_compacts_nothing() {
+    let mut session = session();
+    done(&mut session, "disable 't'");
+    assert_eq!(refusal(&mut session, "split 't', 'c'"), "Table t is disabled!");
+    assert!(done(&mut session, "compaction_state 't'").contains("NONE"));
+}
+
+#[test]
+fn a_table_in_a_variable_takes_snapshots() {
+    let mut session = session();
+    done(&mut session, "t = get_table 't'");
+    done(&mut session, "t.snapshot 's', {SKIP_FLUSH => true}");
+    assert!(done(&mut session, "list_snapshots").contains("1 row(s)"));
 }

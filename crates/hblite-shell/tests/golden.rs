@@ -47,9 +47,9 @@ const DIFFERENCES: &[(&str, &str, &str)] = &[
     ("11_mob", "021", "the message names the setting and its range"),
     ("12_replicas", "009", "reads from any of them are current"),
     ("13_operations", "068", "procedures, locks, tasks, slow calls"),
-    ("14_features", "035", "`clear_block_cache`: the size of the cache"),
-    ("14_features", "131", "metrics of a scan"),
-    ("14_features", "133", "there is one copy of a region"),
+    ("14_features", "020", "`clear_block_cache`: the size of the cache"),
+    ("14_features", "109", "metrics of a scan"),
+    ("14_features", "110", "there is one copy of a region"),
     ("07_client261", "006", "recording: one region more was counted than the tables have"),
 ];
 
@@ -282,6 +282,18 @@ fn features_that_are_on() {
         session.restart_shell();
         check(&mut session, script, Form::Client26, &mut complaints);
     }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// The same on a cluster of its own: who sees cells with labels, who has rights to cells, and the
+/// rights that snapshots restore.
+#[test]
+fn labels_and_rights_of_cells() {
+    if !is_on_cluster() {
+        return;
+    }
+    let mut complaints = Vec::new();
+    check(&mut session(), "19_labels", Form::Client26, &mut complaints);
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 

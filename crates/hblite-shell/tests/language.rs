@@ -322,3 +322,18 @@ fn a_hash_finds_its_keys_in_the_same_time_however_many_there_are() {
         assert_eq!(value(&mut session, source), expected, "{source}");
     }
 }
+
+#[test]
+fn lists_are_searched_and_keys_are_hashed() {
+    let mut session = Session::new(1_000, 10);
+    for (line, value) in [
+        ("require 'digest/md5'", "=> true\n"),
+        ("Digest::MD5.hexdigest('key')[0, 4]", "=> \"3c6e\"\n"),
+        ("['ab', 'b', 'ac'].grep(/^a/)", "=> [\"ab\", \"ac\"]\n"),
+        ("[1, 5, 9].grep(2..6)", "=> [5]\n"),
+        ("[1, 5, 9].grep_v(2..6)", "=> [1, 9]\n"),
+        ("a = 1; b = 2; a + b", "=> 3\n"),
+    ] {
+        assert_eq!(session.run(line).1, value, "{line}");
+    }
+}

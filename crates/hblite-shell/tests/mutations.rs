@@ -9,7 +9,7 @@ mod damaged_text;
 
 use crate::support::Session;
 use damaged_text::{damage, damaged};
-use hblite_shell::{Outcome, strip_prompt};
+use hblite_shell::Outcome;
 use proptest::prelude::*;
 
 const LINES: [&str; 14] = [
@@ -42,7 +42,7 @@ proptest! {
         prop_assert_eq!(session.run(LINES[0]).0, Outcome::Done);
         for (line, damage) in lines {
             let line = damaged(LINES[line], &damage, &LINES);
-            let source = strip_prompt(&line, "").to_owned();
+            let source = session.shell.strip_prompt(&line, "").to_owned();
             // Before it runs, which may add variables.
             let is_complete = session.shell.is_complete(&source);
             let (outcome, _) = session.run(&source);

@@ -29,6 +29,21 @@ fn error(script: &str) -> (u64, String) {
     (error.line, error.message)
 }
 
+/// A slash after a variable divides, so what follows it is not inside a pattern.
+#[test]
+fn a_pasted_prompt_is_skipped_after_a_division_by_a_variable() {
+    let mut session = Session::new(1_000, 10);
+    assert_eq!(session.run("n = 8").0, Outcome::Done);
+    for (pending, line, text) in [
+        ("puts(n /2,\n", "hbase:002:0* 3)", "3)"),
+        ("put 't',\n", "hbase:012:0* 'x'", "'x'"),
+        ("put 'r", "hbase:012:0* x'", "hbase:012:0* x'"),
+        ("puts(m /2,\n", "hbase:002:0* 3/)", "hbase:002:0* 3/)"),
+    ] {
+        assert_eq!(session.shell.strip_prompt(line, pending), text, "{pending}");
+    }
+}
+
 #[test]
 fn a_backslash_joins_lines() {
     for end in ["\n", "\r\n"] {

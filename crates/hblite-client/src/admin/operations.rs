@@ -2,7 +2,7 @@
 
 use hblite_model::{
     ClusterServers, CompactionKind, CompactionState, Error, MasterWork, Result, ServerWork,
-    TableName,
+    TableName, TableState,
 };
 use hblite_wire::{convert, pb};
 use prost::Message;
@@ -165,7 +165,9 @@ impl Admin {
     /// Whether files of the table are being merged.
     pub async fn compaction_state(&self, table: &TableName) -> Result<CompactionState> {
         let mut state = CompactionState::None;
-        self.check_enabled(table).await?;
+        if self.table_state(table).await? == TableState::Disabled {
+            return Ok(state);
+        }
         for region in self.regions(table).await? {
             let request = pb::GetRegionInfoRequest {
                 region: convert::region_specifier(&region.region_name()),

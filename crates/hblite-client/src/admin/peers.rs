@@ -103,9 +103,14 @@ impl Admin {
         let (name, id) = match work {
             PeerWork::Add(peer) => {
                 let state = if peer.is_enabled { ENABLED } else { DISABLED };
+                let mut peer_config = config(&peer.config);
+                if peer_config.clusterkey.is_none() {
+                    // A class of its own that sends elsewhere.
+                    peer_config.clusterkey = self.shared.registry.cluster_key();
+                }
                 let request = pb::AddReplicationPeerRequest {
                     peer_id: peer.id.clone(),
-                    peer_config: config(&peer.config),
+                    peer_config,
                     peer_state: pb::ReplicationState { state },
                 };
                 return self.change("AddReplicationPeer", &request).await;

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use hblite_env::{Clock as _, SystemClock};
+use hblite_model::name::check_snapshot_name;
 use hblite_model::{
     Error, Exception, FailSafeSnapshot, Result, SnapshotDescription, SnapshotKind, SnapshotOptions,
-    TableName, TableState,
+    SnapshotRights, TableName, TableState,
 };
 use hblite_wire::pb;
 
@@ -20,8 +21,9 @@ impl Admin {
         table: &TableName,
         options: &SnapshotOptions,
     ) -> Result<()> {
-        let kind = match self.table_state(table).await? {
-            TableState::Disabled => SnapshotKind::Disabled,
+        check_snapshot_name(name)?;
+        let kind = match self.state_of(table).await? {
+            Some(TableState::Disabled) => SnapshotKind::Disabled,
             _ if options.skip_flush => SnapshotKind::SkipFlush,
             _ => SnapshotKind::Flush,
         };
@@ -69,16 +71,26 @@ impl Admin {
     }
 
     /// Creates a table with the contents of a snapshot.
-    pub async fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
+    pub async fn clone_snapshot(
+        &self,
+        name: &str,
+        table: &TableName,
+        rights: SnapshotRights,
+    ) -> Result<()> {
         if self.table_exists(table).await? {
             return Err(Error::new(Exception::TableExists, table.to_string()));
         }
-        self.restore_to(name, table).await
+        self.restore_to(name, table, rights).await
     }
 
     /// Restores the snapshot's table, which must be disabled. With a fail-safe snapshot, the table
     /// is unchanged if that fails.
-    pub async fn restore_snapshot(&self, name: &str, fail_safe: FailSafeSnapshot) -> Result<()> {
+    pub async fn restore_snapshot(
+        &self,
+        name: &str,
+        fail_safe: FailSafeSnapshot,
+        rights: SnapshotRights,
+    ) -> Result<()> {
         let table = self.find(name).await?.table;
         let kept = match (self.state_of(&table).await?, fail_safe) {
             (Some(TableState::Enabled), _) => {
@@ -91,26 +103,36 @@ impl Admin {
             }
             _ => None,
         };
-        let restored = self.restore_to(name, &table).await;
+        let restored = self.restore_to(name, &table, rights).await;
         self.shared.locator.forget(&table);
         if let Some(kept) = kept {
             if restored.is_err() {
-                self.restore_to(&kept, &table).await?;
+                self.restore_to(&kept, &table, rights).await?;
             }
             self.delete_snapshot(&kept).await?;
         }
         restored
     }
 
-    async fn restore_to(&self, name: &str, table: &TableName) -> Result<()> {
+    async fn restore_to(
+        &self,
+        name: &str,
+        table: &TableName,
+        rights: SnapshotRights,
+    ) -> Result<()> {
         let (nonce_group, nonce) = self.nonce();
         let snapshot = pb::SnapshotDescription {
             name: name.to_owned(),
             table: Some(table.to_string()),
             ..pb::SnapshotDescription::default()
         };
-        let request =
-            pb::RestoreSnapshotRequest { snapshot, nonce_group, nonce, ..Default::default() };
+        let request = pb::RestoreSnapshotRequest {
+            snapshot,
+            nonce_group,
+            nonce,
+            restore_acl: Some(rights == SnapshotRights::Restore),
+            ..Default::default()
+        };
         self.change("RestoreSnapshot", &request).await
     }
 

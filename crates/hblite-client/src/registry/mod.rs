@@ -76,6 +76,20 @@ impl Registry {
         Self { rpc, place }
     }
 
+    /// Where the cluster is, as the configuration of a replication peer says it; `None` if its
+    /// ZooKeeper is not known.
+    pub(crate) fn cluster_key(&self) -> Option<String> {
+        let Place::ZooKeeper { quorum, parent } = &self.place else { return None };
+        let port = quorum.last()?.port;
+        let has_one_port = quorum.iter().all(|server| server.port == port);
+        let host = |server: &ServerAddress| match has_one_port {
+            true => server.host.clone(),
+            false => format!("{}:{}", server.host, server.port),
+        };
+        let hosts: Vec<String> = quorum.iter().map(host).collect();
+        Some(format!("{}:{port}:{parent}", hosts.join(",")))
+    }
+
     /// The address of a server.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use crate::value::{Hash, Value};
 
 /// Settings of a family in the order in which HBase's shell applies them: `MIN_VERSIONS` is
 /// checked against `VERSIONS` when the latter is set.
-const FAMILY_ATTRIBUTES: [&str; 25] = [
+const FAMILY_ATTRIBUTES: [&str; 26] = [
     "BLOCKCACHE",
     "REPLICATION_SCOPE",
     "CACHE_DATA_ON_WRITE",
@@ -37,11 +37,8 @@ const FAMILY_ATTRIBUTES: [&str; 25] = [
     "MOB_COMPACT_PARTITION_POLICY",
     "STORAGE_POLICY",
     "DFS_REPLICATION",
+    "ENCRYPTION",
 ];
-
-/// Settings of a family that hblite does not support, and what they concern.
-const FAMILY_UNSUPPORTED: [(&str, &str); 2] =
-    [("ENCRYPTION", "encryption"), ("ENCRYPTION_KEY", "encryption")];
 
 /// Settings of a table.
 const TABLE_ATTRIBUTES: [&str; 16] = [
@@ -145,10 +142,11 @@ fn change(context: &mut Context<'_>, arguments: &Arguments) -> Result<bool, Fail
     for argument in arguments.rest(1) {
         let mut settings = match argument {
             Value::Hash(settings) => settings.clone(),
-            family_name => {
+            family_name @ (Value::String(_) | Value::Symbol(_)) => {
                 table.set_family(family(family_name, &table, context)?);
                 continue;
             }
+            other => return Err(not_of(other, "Hash or String")),
         };
         if let Some(value) = settings.remove("REOPEN_REGIONS") {
             reopens = match value.to_text().to_ascii_lowercase().as_str() {
@@ -317,8 +315,10 @@ fn family(
         None => context.connection.new_family(&name),
     };
     family.check_name()?;
-    if let Some((key, what)) = FAMILY_UNSUPPORTED.iter().find(|(key, _)| settings.contains(key)) {
-        return Err(Failure::refused(format!("{key}: {what} not supported by hblite")));
+    if settings.contains("ENCRYPTION_KEY") {
+        let message = "ENCRYPTION_KEY must be wrapped with the cluster's master key, which this \
+                       shell does not have; leave it out, and HBase generates a key";
+        return Err(Failure::refused(message));
     }
     for key in FAMILY_ATTRIBUTES {
         if let Some(value) = settings.remove(key) {
@@ -405,7 +405,10 @@ fn split_keys(settings: &mut Hash) -> Result<Option<Vec<Vec<u8>>>, Failure> {
             if regions < 2 {
                 return Err(Failure::refused("Number of regions must be greater than 1"));
             }
-            Ok(Some(SplitAlgorithm::from_name(&algorithm.to_text())?.split(regions)?))
+            let name = algorithm.to_text();
+            let algorithm = SplitAlgorithm::from_name(&name)
+                .map_err(|_| Failure::refused(format!("Class {name} not found")))?;
+            Ok(Some(algorithm.split(regions)?))
         }
     }
 }

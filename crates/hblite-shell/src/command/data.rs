@@ -2,14 +2,15 @@
 
 use hblite::filter::Filter;
 use hblite::{
-    Append, Delete, Get, Increment, LATEST_TIMESTAMP, Put, Scan, SplitPoints, Table, bytes,
+    Append, Delete, Exception, Get, Increment, LATEST_TIMESTAMP, Put, Scan, SplitPoints, Table,
+    bytes,
 };
 
 use super::cell_text::counter;
 use super::columns::Column;
 use super::region::regions_of;
 use super::{
-    Arguments, Command, CommandResult, Context, Failure, MANY, integer, rows, schema, table,
+    Arguments, Command, CommandResult, Context, Failure, MANY, integer, not_of, rows, schema, table,
 };
 use crate::format::Format;
 use crate::object::Object;
@@ -283,17 +284,28 @@ fn put(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
 fn increment(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let table = table(context, &arguments)?;
     let column = column(&arguments, 2)?;
-    let (amount, options) = timestamp_and_options(&arguments, 3)?;
-    let mut increment = Increment::new(arguments.bytes(1)).add(
-        &column.family,
-        column.qualifier_or_empty(),
-        amount.unwrap_or(1),
-    );
+    let (amount, options) = match arguments.get(3) {
+        None => (1, arguments.hash(4, "the last argument")?),
+        Some(Value::Hash(options)) => (1, options.clone()),
+        Some(amount) => (whole(amount)?, arguments.hash(4, "the last argument")?),
+    };
+    let mut increment =
+        Increment::new(arguments.bytes(1)).add(&column.family, column.qualifier_or_empty(), amount);
     if let Some(millis) = time_to_live(&options)? {
         increment = increment.with_time_to_live_ms(millis);
     }
     let result = table.increment(&increment.with_options(&options)?)?;
     print_counter(context, result.cells().next().map(|cell| cell.value()))
+}
+
+/// The amount of an increment: a number without its fraction, and no text.
+fn whole(amount: &Value) -> Result<i64, Failure> {
+    match amount {
+        Value::Integer(number) => Ok(*number),
+        #[expect(clippy::cast_possible_truncation, reason = "as Java reads a fraction")]
+        Value::Float(number) => Ok(*number as i64),
+        other => Err(not_of(other, "Integer")),
+    }
 }
 
 fn get_counter(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
@@ -409,7 +421,11 @@ fn delete_prefix(
 
 fn get_splits(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let table = table(context, &arguments)?;
-    let regions = regions_of(context, table.name())?;
+    // A table that does not exist has no splits.
+    let regions = match regions_of(context, table.name()) {
+        Err(Failure::Store(error)) if error.exception() == Exception::TableNotFound => Vec::new(),
+        regions => regions?,
+    };
     let splits: Vec<String> = regions
         .iter()
         .map(|region| bytes::to_string_binary(region.start_key()))

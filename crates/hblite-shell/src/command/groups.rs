@@ -2,9 +2,9 @@
 //! has none.
 
 use hblite::{Exception, GroupMember, GroupWork, ServerGroup, TableName};
-use regex::Regex;
 
 use super::operations::balance;
+use super::pattern::regex;
 use super::{Arguments, CommandResult, Context, Failure, MANY, not_of};
 use crate::value::Value;
 
@@ -205,10 +205,7 @@ fn member(context: &mut Context<'_>, member: GroupMember, kind: &str, name: &str
 fn list_groups(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     context.out.header(&["NAME", "SERVER / TABLE"])?;
     let pattern = arguments.name_if_given(0, "A regular expression")?.unwrap_or_default();
-    let wrong = |error: regex::Error| {
-        Failure::refused(format!("'{pattern}' is not a regular expression: {error}"))
-    };
-    let regex = Regex::new(&pattern).map_err(wrong)?;
+    let regex = regex(&pattern, &pattern)?;
     let mut count = 0;
     for group in context.connection.admin().list_groups()? {
         if !regex.is_match(&group.name) {

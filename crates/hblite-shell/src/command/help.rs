@@ -22,7 +22,7 @@ Commands that take a table as their first argument can be called on it without n
   hbase> t.drop
 
 These are append, count, delete, deleteall, describe, disable, drop, enable, flush, get,
-get_counter, get_splits, incr, put and scan. For more on one of them:
+get_counter, get_splits, incr, put, scan and snapshot. For more on one of them:
 
   hbase> t.help 'scan'
 ";

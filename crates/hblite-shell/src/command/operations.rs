@@ -38,15 +38,15 @@ commands! {
     "compact_rs" 1 2, "Compacts every region of a server; with true, all files of each."
         " 'SERVER_NAME'\n  hbase> compact_rs 'SERVER_NAME', true"
         |context, arguments| {
-            let kind = match boolean(&arguments, 1) {
+            let kind = match boolean(&arguments, 1)? {
                 true => CompactionKind::Major,
                 false => CompactionKind::Minor,
             };
             ask_server(context, &arguments, &ServerWork::Compact(kind))
         };
-    "wal_roll" 1 1, "Begins a new segment of a server's log." " 'SERVER_NAME'"
+    "wal_roll" 1 1, "Begins a new file of a server's log." " 'SERVER_NAME'"
         |context, arguments| ask_server(context, &arguments, &ServerWork::RollWal);
-    "hlog_roll" 1 1, "Begins a new segment of a server's log." " 'SERVER_NAME'"
+    "hlog_roll" 1 1, "Begins a new file of a server's log." " 'SERVER_NAME'"
         |context, arguments| ask_server(context, &arguments, &ServerWork::RollWal);
     "clear_compaction_queues" 1 2, "Empties queues of compactions of a server."
         " 'SERVER_NAME', ['long', 'short']"
@@ -175,7 +175,7 @@ fn compaction_switch(context: &mut Context<'_>, arguments: Arguments) -> Command
     if let Some(wrong) = servers.iter().find(|server| check_server_name(server).is_err()) {
         return Err(Failure::refused(format!("Invalid ServerName format: {wrong}")));
     }
-    let work = ServerWork::SwitchCompaction(boolean(&arguments, 0));
+    let work = ServerWork::SwitchCompaction(boolean(&arguments, 0)?);
     let servers: Vec<&str> = servers.iter().map(String::as_str).collect();
     let results = context.connection.admin().run_on_servers(&servers, &work)?;
     for (server, was_on) in &results {

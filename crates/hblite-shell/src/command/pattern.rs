@@ -1,6 +1,6 @@
 //! Regular expressions over names, and changes of all tables that match one.
 
-use hblite::{Exception, SystemTables, TableName};
+use hblite::{Exception, SystemTables, TableName, check_pattern};
 use regex::Regex;
 
 use super::{Arguments, CommandResult, Context, Failure};
@@ -44,7 +44,9 @@ pub(super) fn whole_name(text: &str) -> Result<Regex, Failure> {
 }
 
 /// The regular expression that a user wrote as `text`.
-fn regex(text: &str, wrapped: &str) -> Result<Regex, Failure> {
+pub(super) fn regex(text: &str, wrapped: &str) -> Result<Regex, Failure> {
+    // In the words of Java if it finds the fault, too.
+    check_pattern(text)?;
     Regex::new(wrapped).map_err(|error| {
         // Its last line is the reason; the lines before it show the pattern.
         let reason = error.to_string();

@@ -131,13 +131,13 @@ commands! {
         });
     "set_peer_replicate_all" 2 2, "Says whether a peer gets all tables." " '1', true"
         |context, arguments| {
-            let sends_all = boolean(&arguments, 1);
+            let sends_all = boolean(&arguments, 1)?;
             update(context, &arguments, |config| config.sends_all = sends_all)
         };
     "set_peer_serial" 2 2, "Says whether a peer gets the writes of a region in their order."
         " '1', true"
         |context, arguments| {
-            let is_serial = boolean(&arguments, 1);
+            let is_serial = boolean(&arguments, 1)?;
             update(context, &arguments, |config| config.is_serial = is_serial)
         };
     "set_peer_bandwidth" 1 2, "Limits the bytes per second that a peer gets; 0 for no limit."
@@ -423,12 +423,12 @@ const PEER_PROCEDURES: &str = "org.apache.hadoop.hbase.master.replication.";
 
 fn modification_switch(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let label = "Previous peer modification state : ";
-    let before = set_to(context, Switch::PeerModification, boolean(&arguments, 0), label)?;
+    let before = set_to(context, Switch::PeerModification, boolean(&arguments, 0)?, label)?;
     let is_at_work = |one: &ProcedureStatus| {
         one.class.starts_with(PEER_PROCEDURES)
             && !matches!(one.state.as_str(), "SUCCESS" | "FAILED" | "ROLLEDBACK")
     };
-    while boolean(&arguments, 1)
+    while boolean(&arguments, 1)?
         && context.connection.admin().list_procedures()?.iter().any(is_at_work)
     {
         context.check_interrupt()?;

@@ -1,7 +1,9 @@
 //! Regions: where they are, and flushing, compacting, splitting, merging and emptying them.
 
 use hblite::bytes::to_string_binary;
-use hblite::{CompactRequest, FlushRequest, MergeKind, RegionInfo, RegionLocation, TableName};
+use hblite::{
+    CompactRequest, Exception, FlushRequest, MergeKind, RegionInfo, RegionLocation, TableName,
+};
 
 use super::key::key_of;
 use super::{Arguments, Command, CommandResult, Context, Failure, MANY};
@@ -128,8 +130,13 @@ fn flush(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     if let Some(family) = arguments.get(1) {
         request = request.with_family(family.to_bytes());
     }
-    context.connection.admin().flush(&request)?;
-    Ok(Value::Nil)
+    match context.connection.admin().flush(&request) {
+        // The flush has begun, so HBase's shell gets the message alone.
+        Err(error) if error.exception() == Exception::NoSuchColumnFamily => {
+            Err(Failure::refused(error.message()))
+        }
+        done => done.map(|()| Value::Nil).map_err(Failure::Store),
+    }
 }
 
 fn compact(context: &mut Context<'_>, arguments: &Arguments, is_major: bool) -> CommandResult {

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::alter;
 use super::pattern::{Change, for_all, matching_tables};
-use super::{Arguments, Command, CommandResult, Context, Failure, MANY, region};
+use super::{Arguments, Command, CommandResult, Context, Failure, MANY, not_of, region};
 use crate::format::Format;
 use crate::object::Object;
 use crate::value::Value;
@@ -399,7 +399,11 @@ pub(super) fn truncate(
 
 fn clone_table_schema(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let (from, to) = (arguments.table_name(0)?, arguments.table_name(1)?);
-    let preserves_splits = arguments.get(2).is_none_or(Value::is_truthy);
+    let preserves_splits = match arguments.get(2) {
+        None => true,
+        Some(Value::Bool(given)) => *given,
+        Some(other) => return Err(not_of(other, "boolean")),
+    };
     let admin = context.connection.admin();
     let descriptor = admin.describe_table(&from)?.with_name(to);
     let mut splits = Vec::new();

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use hblite::{Exception, FailSafeSnapshot, SnapshotDescription, SnapshotOptions, TableName};
+use hblite::{
+    Exception, FailSafeSnapshot, SnapshotDescription, SnapshotOptions, SnapshotRights, TableName,
+};
 
 use super::pattern::{Pattern, matching_tables};
 use super::{Arguments, Command, CommandResult, Context, Failure, MANY, integer};
 use crate::format::{Format, ruby_time};
 use crate::object::Object;
-use crate::value::Value;
+use crate::value::{Hash, Value};
 
 pub(super) const COMMANDS: &[Command] = &[
     Command {
@@ -21,7 +23,7 @@ Clones a snapshot to a new table with its settings and regions, without copying 
 to the table do not affect the snapshot.
 
   hbase> clone_snapshot 'snapshotName', 'tableName'
-  hbase> clone_snapshot 'snapshotName', 'namespace:tableName'",
+  hbase> clone_snapshot 'snapshotName', 'namespace:tableName', {RESTORE_ACL => true}",
         run: clone_snapshot,
     },
     Command {
@@ -100,16 +102,16 @@ selects snapshots by their own names.
         is_table_method: false,
         usage: "\
 Restores a disabled table, settings included, to its state when the snapshot was taken. A dropped
-table is created again.
+table is created again. RESTORE_ACL also restores the rights that users had.
 
-  hbase> restore_snapshot 'snapshotName'",
+  hbase> restore_snapshot 'snapshotName', {RESTORE_ACL => true}",
         run: restore_snapshot,
     },
     Command {
         name: "snapshot",
         aliases: &[],
         arity: (2, MANY),
-        is_table_method: false,
+        is_table_method: true,
         usage: "\
 Takes a snapshot of a table, without copying cells. Memory is flushed first; SKIP_FLUSH leaves it
 out instead. TTL deletes the snapshot after that number of seconds. MAX_FILESIZE applies to tables
@@ -146,7 +148,7 @@ fn clone_snapshot(context: &mut Context<'_>, arguments: Arguments) -> CommandRes
     let options = arguments.hash(2, "Arguments")?;
     let (name, target) = (arguments.name(0, NAME)?, arguments.name(1, "Table name")?);
     let table: TableName = target.parse()?;
-    match context.connection.admin().clone_snapshot(&name, &table) {
+    match context.connection.admin().clone_snapshot_with(&name, &table, rights(&options)) {
         Ok(()) => {
             if let Some(tracker) = options.truthy("CLONE_SFT") {
                 let admin = context.connection.admin();
@@ -165,13 +167,34 @@ fn clone_snapshot(context: &mut Context<'_>, arguments: Arguments) -> CommandRes
 }
 
 fn restore_snapshot(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
-    arguments.hash(1, "Arguments")?;
+    let (name, options) = (arguments.name(0, NAME)?, arguments.hash(1, "Arguments")?);
     // HBase's shell takes no snapshot of the previous contents unless its settings say so.
-    context
-        .connection
-        .admin()
-        .restore_snapshot(&arguments.name(0, NAME)?, FailSafeSnapshot::Skip)?;
-    Ok(Value::Nil)
+    let fail_safe = FailSafeSnapshot::Skip;
+    match context.connection.admin().restore_snapshot_with(&name, fail_safe, rights(&options)) {
+        Err(error)
+            if matches!(
+                error.exception(),
+                Exception::SnapshotDoesNotExist | Exception::RestoreSnapshot
+            ) && !has_snapshot(context, &name)? =>
+        {
+            let message = format!("Unable to find the table name for snapshot={name}");
+            Err(Failure::refused(message))
+        }
+        done => Ok(done.map(|()| Value::Nil)?),
+    }
+}
+
+/// Whose rights a table from a snapshot has.
+fn rights(options: &Hash) -> SnapshotRights {
+    match options.truthy("RESTORE_ACL") {
+        Some(_) => SnapshotRights::Restore,
+        None => SnapshotRights::Ignore,
+    }
+}
+
+fn has_snapshot(context: &Context<'_>, name: &str) -> Result<bool, Failure> {
+    let all = context.connection.admin().list_snapshots()?;
+    Ok(all.iter().any(|snapshot| snapshot.name == name))
 }
 
 /// Snapshots whose name matches.

@@ -2,7 +2,7 @@
 
 use hblite::Switch;
 
-use super::{Arguments, Command, CommandResult, Context, Failure};
+use super::{Arguments, Command, CommandResult, Context, Failure, not_of};
 use crate::value::Value;
 
 /// A row: the name, the help, and what the command does.
@@ -34,7 +34,7 @@ rows! {
         "Turns splits ('SPLIT') or merges ('MERGE') on or off, and prints what they were."
         |context, arguments| {
             let switch = split_or_merge(&arguments)?;
-            set_to(context, switch, boolean(&arguments, 1), "")
+            set_to(context, switch, boolean(&arguments, 1)?, "")
         };
     "splitormerge_enabled" 1 "Prints whether splits ('SPLIT') or merges ('MERGE') are on."
         |context, arguments| show(context, split_or_merge(&arguments)?);
@@ -77,7 +77,7 @@ fn set(
     switch: Switch,
     label: &str,
 ) -> CommandResult {
-    set_to(context, switch, boolean(arguments, 0), label)
+    set_to(context, switch, boolean(arguments, 0)?, label)
 }
 
 pub(super) fn set_to(
@@ -97,9 +97,16 @@ fn show(context: &mut Context<'_>, switch: Switch) -> CommandResult {
     Ok(Value::Bool(is_on))
 }
 
-/// As Java reads one: everything but `true` is false.
-pub(super) fn boolean(arguments: &Arguments, at: usize) -> bool {
-    arguments.get(at).is_some_and(|value| value.to_text().eq_ignore_ascii_case("true"))
+/// As Java reads one: every text but `true` is false, and a number is neither.
+pub(super) fn boolean(arguments: &Arguments, at: usize) -> Result<bool, Failure> {
+    match arguments.get(at) {
+        None => Ok(false),
+        Some(Value::Bool(given)) => Ok(*given),
+        Some(text @ (Value::String(_) | Value::Symbol(_))) => {
+            Ok(text.to_text().eq_ignore_ascii_case("true"))
+        }
+        Some(other) => Err(not_of(other, "boolean")),
+    }
 }
 
 fn split_or_merge(arguments: &Arguments) -> Result<Switch, Failure> {

@@ -1,6 +1,6 @@
 //! Methods of arrays without a block.
 
-use super::{call as call_value, compare, integer, slice, type_error};
+use super::{call as call_value, compare, integer, matches_case, slice, type_error};
 use crate::error::Failure;
 use crate::value::{Hash, Value};
 
@@ -172,11 +172,23 @@ fn with(items: &[Value], name: &str, arguments: &[Value]) -> Found {
     })
 }
 
+/// The items that `when pattern` is for, or those that it is not for.
+fn grep(items: &[Value], pattern: &Value, is_wanted: bool) -> Result<Value, Failure> {
+    let mut found = Vec::new();
+    for item in items {
+        if matches_case(pattern, item)? == is_wanted {
+            found.push(item.clone());
+        }
+    }
+    Ok(Value::Array(found))
+}
+
 /// Methods that look for something, or that join arrays.
 fn combined(items: &[Value], name: &str, arguments: &[Value]) -> Found {
     let has = |list: &[Value], item: &Value| list.iter().any(|one| one.equals(item));
     Some(match (name, arguments) {
         ("include?" | "member?", [item]) => Ok(Value::Bool(has(items, item))),
+        ("grep" | "grep_v", [pattern]) => grep(items, pattern, name == "grep"),
         ("count", [item]) => {
             Ok(Value::Integer(items.iter().filter(|one| one.equals(item)).count() as i64))
         }

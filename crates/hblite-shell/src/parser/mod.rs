@@ -60,8 +60,8 @@ pub(crate) fn parse(
 }
 
 /// The position of the innermost bracket or string that `source` leaves open.
-pub(crate) fn opening_of(source: &str) -> Option<usize> {
-    let tokens = match tokenize(source, BTreeSet::new()) {
+pub(crate) fn opening_of(source: &str, variables: BTreeSet<String>) -> Option<usize> {
+    let tokens = match tokenize(source, variables) {
         Ok(tokens) => tokens,
         Err(error) => return error.quote_at(),
     };
@@ -81,8 +81,8 @@ pub(crate) fn opening_of(source: &str) -> Option<usize> {
 }
 
 /// Whether `source` ends inside a string.
-pub(crate) fn ends_in_string(source: &str) -> bool {
-    tokenize(source, BTreeSet::new()).is_err_and(|error| error.quote_at().is_some())
+pub(crate) fn ends_in_string(source: &str, variables: BTreeSet<String>) -> bool {
+    tokenize(source, variables).is_err_and(|error| error.quote_at().is_some())
 }
 
 struct Parser {
@@ -560,7 +560,7 @@ mod tests {
             ("put 'r', \"x", Some(10)),
             ("put 'r',\n 'y", Some(11)),
         ] {
-            assert_eq!(opening_of(source), at, "{source}");
+            assert_eq!(opening_of(source, BTreeSet::new()), at, "{source}");
         }
     }
 

@@ -89,6 +89,7 @@ pub(super) fn member(outer: &Value, name: &str) -> Result<Value, Failure> {
         Some(Value::Java("CompareOperator".to_owned(), sign.as_bytes().to_vec()))
     };
     let value = match (last(class), name) {
+        ("Digest", "MD5") => Some(Value::Module(format!("{class}::{name}"))),
         ("HConstants", name) => constant_of_hbase(name),
         ("Long", "MAX_VALUE") => Some(Value::Integer(i64::MAX)),
         ("Long", "MIN_VALUE") => Some(Value::Integer(i64::MIN)),
