@@ -1,6 +1,5 @@
 package hblite.embedded;
 
-import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -15,6 +14,7 @@ import org.apache.hadoop.hbase.ipc.CallTimeoutException;
 import org.apache.hadoop.hbase.ipc.HBaseRpcController;
 import org.apache.hadoop.hbase.ipc.HBaseRpcControllerImpl;
 import org.apache.hadoop.hbase.ipc.RemoteWithExtrasException;
+import org.apache.hadoop.hbase.nio.SingleByteBuff;
 import org.apache.hadoop.hbase.security.User;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.RPCProtos.CellBlockMeta;
 import org.apache.hadoop.hbase.shaded.protobuf.generated.RPCProtos.ExceptionResponse;
@@ -38,6 +38,8 @@ final class EmbeddedChannel implements BlockingRpcChannel, RpcChannel {
 
   private static final int LENGTH_SIZE = 4;
 
+  private static final CellBlock NO_CELLS = new CellBlock(0);
+
   /** Callbacks make calls themselves: nested more deeply than this, calls continue in the pool. */
   private static final int DEPTH_MAX = 8;
 
@@ -55,9 +57,40 @@ final class EmbeddedChannel implements BlockingRpcChannel, RpcChannel {
     final ServiceDescriptor service;
     final long handle;
 
+    /**
+     * The header of the last call of each method. Calls of several threads may replace each other's:
+     * each is complete, and says what it is for.
+     */
+    final Header[] headers;
+
     Opened(ServiceDescriptor service, long handle) {
       this.service = service;
       this.handle = handle;
+      headers = new Header[service.getMethods().size()];
+    }
+  }
+
+  /** The header of calls of one method without cells. */
+  private static final class Header {
+    final int priority;
+    final int timeout;
+    final byte[] bytes;
+
+    Header(int priority, int timeout, byte[] bytes) {
+      this.priority = priority;
+      this.timeout = timeout;
+      this.bytes = bytes;
+    }
+  }
+
+  /** Encoded cells, which are not copied out. */
+  private static final class CellBlock extends ByteArrayOutputStream {
+    CellBlock(int size) {
+      super(size);
+    }
+
+    void writeTo(CodedOutputStream out) throws IOException {
+      out.writeRawBytes(buf, 0, count);
     }
   }
 
@@ -65,6 +98,9 @@ final class EmbeddedChannel implements BlockingRpcChannel, RpcChannel {
   private static final class State {
     final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_SIZE);
     int depth;
+
+    /** The size of the last call's cells, at most that of the buffer. */
+    int cellsSize;
   }
 
   /** An answer: a message and cells. */
@@ -171,18 +207,40 @@ final class EmbeddedChannel implements BlockingRpcChannel, RpcChannel {
   private Answer call(
       MethodDescriptor method, HBaseRpcController controller, Message request, Message prototype)
       throws IOException {
-    byte[] cells = encode(controller.cellScanner());
+    CellBlock cells = encode(controller.cellScanner());
+    Opened opened = open(method.getService());
+    byte[] header =
+        cells.size() == 0
+            ? header(opened, method, controller)
+            : newHeader(method, controller, cells.size());
+    byte[] answer = exchange(opened.handle, method, controller, header, request, cells);
+    return decode(answer, prototype);
+  }
+
+  private static byte[] header(
+      Opened opened, MethodDescriptor method, HBaseRpcController controller) {
+    int priority = controller.getPriority();
+    int timeout = controller.getCallTimeout();
+    Header header = opened.headers[method.getIndex()];
+    if (header == null || header.priority != priority || header.timeout != timeout) {
+      header = new Header(priority, timeout, newHeader(method, controller, 0));
+      opened.headers[method.getIndex()] = header;
+    }
+    return header.bytes;
+  }
+
+  private static byte[] newHeader(
+      MethodDescriptor method, HBaseRpcController controller, int cellsLength) {
     String name = isOfId(method.getService()) ? "GetClusterId" : method.getName();
     RequestHeader.Builder header = RequestHeader.newBuilder().setCallId(0).setMethodName(name);
     header.setRequestParam(true).setPriority(controller.getPriority());
     if (controller.getCallTimeout() > 0) {
       header.setTimeout(controller.getCallTimeout());
     }
-    if (cells.length > 0) {
-      header.setCellBlockMeta(CellBlockMeta.newBuilder().setLength(cells.length));
+    if (cellsLength > 0) {
+      header.setCellBlockMeta(CellBlockMeta.newBuilder().setLength(cellsLength));
     }
-    byte[] answer = exchange(handle(method.getService()), method, controller, header.build(), request, cells);
-    return decode(answer, prototype);
+    return header.build().toByteArray();
   }
 
   /**
@@ -193,27 +251,27 @@ final class EmbeddedChannel implements BlockingRpcChannel, RpcChannel {
     return service.getName().equals("ConnectionRegistryService");
   }
 
-  private long handle(ServiceDescriptor service) throws IOException {
+  private Opened open(ServiceDescriptor service) throws IOException {
     Opened last = opened;
     if (last == null || last.service != service) {
       String name = isOfId(service) ? "ClientMetaService" : service.getName();
       last = new Opened(service, client.handle(server, name, user));
       opened = last;
     }
-    return last.handle;
+    return last;
   }
 
   private byte[] exchange(
       long channel,
       MethodDescriptor method,
       HBaseRpcController controller,
-      RequestHeader header,
+      byte[] header,
       Message request,
-      byte[] cells)
+      CellBlock cells)
       throws IOException {
     ByteBuffer buffer = STATE.get().buffer;
-    int front = delimited(header.getSerializedSize()) + delimited(request.getSerializedSize());
-    int length = Math.addExact(front, cells.length);
+    int front = delimited(header.length) + delimited(request.getSerializedSize());
+    int length = Math.addExact(front, cells.size());
     buffer.clear();
     int result;
     if (length <= buffer.capacity()) {
@@ -242,13 +300,12 @@ final class EmbeddedChannel implements BlockingRpcChannel, RpcChannel {
   }
 
   private static void write(
-      CodedOutputStream out, RequestHeader header, Message request, byte[] cells)
-      throws IOException {
-    out.writeUInt32NoTag(header.getSerializedSize());
-    header.writeTo(out);
+      CodedOutputStream out, byte[] header, Message request, CellBlock cells) throws IOException {
+    out.writeUInt32NoTag(header.length);
+    out.writeRawBytes(header);
     out.writeUInt32NoTag(request.getSerializedSize());
     request.writeTo(out);
-    out.writeRawBytes(cells);
+    cells.writeTo(out);
     out.flush();
   }
 
@@ -268,22 +325,24 @@ final class EmbeddedChannel implements BlockingRpcChannel, RpcChannel {
     }
   }
 
-  private byte[] encode(CellScanner cells) throws IOException {
+  private CellBlock encode(CellScanner cells) throws IOException {
     if (cells == null) {
-      return new byte[0];
+      return NO_CELLS;
     }
     Codec codec = client.codec();
     if (codec == null) {
       throw new DoNotRetryIOException("there are cells to send, but hbase.client.rpc.codec is empty");
     }
-    ByteArrayOutputStream out = new ByteArrayOutputStream(1024);
+    State state = STATE.get();
+    CellBlock out = new CellBlock(state.cellsSize);
     Codec.Encoder encoder = codec.getEncoder(out);
     while (cells.advance()) {
       Cell cell = cells.current();
       encoder.write(cell);
     }
     encoder.flush();
-    return out.toByteArray();
+    state.cellsSize = Math.min(out.size(), BUFFER_SIZE);
+    return out;
   }
 
   private Answer decode(byte[] frame, Message prototype) throws IOException {
@@ -305,8 +364,9 @@ final class EmbeddedChannel implements BlockingRpcChannel, RpcChannel {
     if (length == 0) {
       return new Answer(message, null);
     }
-    ByteArrayInputStream cells = new ByteArrayInputStream(frame, frame.length - length, length);
-    return new Answer(message, client.codec().getDecoder(cells));
+    // The cells stay in the frame, as they stay in what a socket's client has read.
+    ByteBuffer cells = ByteBuffer.wrap(frame, frame.length - length, length).slice();
+    return new Answer(message, client.codec().getDecoder(new SingleByteBuff(cells)));
   }
 
   private static IOException remote(ExceptionResponse e) {

@@ -1,5 +1,4 @@
-//! The work of `overhead.c` through the API for Rust; the script `overhead` next to this folder
-//! compares the two.
+//! The work of `overhead.c` through the API for Rust.
 
 use std::hint::black_box;
 
