@@ -20,6 +20,7 @@ mod hbase_directory;
 mod hbase_root;
 mod hbase_snapshots;
 mod kept_history;
+mod kill_then_cut;
 mod large_data;
 mod last_write_wins;
 mod linearizability;

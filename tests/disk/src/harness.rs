@@ -80,7 +80,7 @@ struct Life<'a> {
     random: SeededRandom,
     at: &'a Path,
     disk: Option<Disk>,
-    /// What was left by the last cut.
+    /// What was left by the last cut or kill.
     left: Option<Disk>,
     expectation: Expectation,
 }
@@ -98,7 +98,7 @@ impl<'a> Life<'a> {
         }
     }
 
-    /// Writes what was left by the last cut to a real directory, to look at it.
+    /// Writes what was left by the last cut or kill to a real directory, to look at it.
     fn keep(&self, dir: Option<&Path>) {
         if let (Some(dir), Some(left)) = (dir, &self.left) {
             let _ = left.save(ROOT, dir);
@@ -133,7 +133,7 @@ impl<'a> Life<'a> {
             let after = 1 + below(&self.random, 2_000);
             let end = mounted.with(|disk| disk.changes + after);
             self.work(round, &mounted, counts, |disk| disk.changes >= end)?;
-            self.expectation.kill();
+            self.left = Some(mounted.with(|disk| disk.clone()));
             counts.kills += 1;
         }
         let limit = [60, 600, 6_000][below(&self.random, 3) as usize];

@@ -181,10 +181,20 @@ fn remove_empty(fs: &dyn FileSystem, layout: &Layout, dir: &Path) -> Result<()> 
 /// `Io`.
 pub(super) fn settle(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
     let working_dir = layout.snapshots_working_dir();
-    for entry in list(fs, &working_dir)? {
-        if entry.is_dir && layout.is_own(&entry.name) {
-            unlink_all(fs, layout, &working_dir.join(entry.name))?;
-        }
+    let entries = list(fs, &working_dir)?;
+    let mut own = entries.iter().filter(|e| e.is_dir && layout.is_own(&e.name)).peekable();
+    if own.peek().is_some() {
+        // A kill keeps a removal that a power cut undoes.
+        make_moves_durable(fs, layout)?;
     }
-    Ok(())
+    own.try_for_each(|entry| unlink_all(fs, layout, &working_dir.join(&entry.name)))
+}
+
+/// Makes renames between a snapshot's directory and its working directory durable.
+///
+/// # Errors
+/// `Io`.
+pub(super) fn make_moves_durable(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
+    sync_dir(fs, &layout.snapshots_working_dir())?;
+    sync_dir(fs, &layout.snapshots_dir())
 }

@@ -16,6 +16,7 @@ use hblite_model::{
 use crate::catalog::meta::{self, INFO};
 use crate::catalog::table_rows::namespace_row;
 use crate::catalog::{Catalog, orphans};
+use crate::files::sync_dir;
 use crate::layout::Layout;
 use crate::store::manifest::{self, Recorded};
 
@@ -106,8 +107,14 @@ impl Catalog {
             self.context.note(&layout.snapshot_dir(&name), LOST);
         }
         let new = there.iter().filter(|name| named.get(*name) != Some(&found));
-        if gone.clone().next().is_none() && new.clone().next().is_none() {
+        let has_new = new.clone().next().is_some();
+        if gone.clone().next().is_none() && !has_new {
             return Ok(());
+        }
+        if has_new {
+            // A kill keeps the name of a directory that a power cut takes.
+            layout.make_durable(fs, &layout.snapshots_dir())?;
+            sync_dir(fs, &layout.snapshots_dir())?;
         }
         let (row, timestamp) = (self.naming_row(), self.meta.next_timestamp()?);
         let changes = gone

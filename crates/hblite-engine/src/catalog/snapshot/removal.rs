@@ -41,18 +41,28 @@ pub(super) fn remove_snapshot(catalog: &Catalog, name: &str) -> Result<()> {
     let working_dir = layout.snapshots_working_dir();
     make_dir(fs, &working_dir)?;
     if layout.rename_unless_refused(fs, &dir, &working)? {
-        sync_dir(fs, &working_dir)?;
-        sync_dir(fs, &layout.snapshots_dir())?;
+        archive::make_moves_durable(fs, layout)?;
     } else {
         remove_where_it_is(fs, layout, &dir, &working)?;
     }
     // The next open removes what cannot be removed now.
-    let _ = remove_working(&catalog.context, &working);
+    let _ = clear_working(&catalog.context, &working);
     Ok(())
 }
 
-/// Removes a snapshot's working directory, after the links in the archive that only it has.
+/// Removes a snapshot's working directory if there is one, after the links in the archive that only
+/// it has.
 pub(super) fn remove_working(context: &EngineContext, working: &Path) -> Result<()> {
+    let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
+    if !exists(fs, working)? {
+        return Ok(());
+    }
+    archive::make_moves_durable(fs, layout)?;
+    clear_working(context, working)
+}
+
+/// Like [`remove_working`]; a power cut cannot bring back the snapshot.
+fn clear_working(context: &EngineContext, working: &Path) -> Result<()> {
     let (fs, layout) = (context.env.fs.as_ref(), &context.layout);
     archive::unlink_all(fs, layout, working)?;
     let retired = layout.remove_in_place(fs, working)?;
@@ -88,6 +98,8 @@ fn remove_where_it_is(
 /// `Io`.
 pub(super) fn finish_removals(fs: &dyn FileSystem, layout: &Layout) -> Result<()> {
     for dir in half_removed(fs, layout)? {
+        // A kill keeps a commit that a power cut undoes.
+        sync_dir(fs, &dir)?;
         remove_rest(fs, layout, &dir)?;
     }
     Ok(())
