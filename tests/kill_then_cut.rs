@@ -6,8 +6,8 @@
 //! procedure removes them, none.
 
 use hblite::{
-    Connection, FailSafeSnapshot, FindingKind, Result, Scan, SnapshotOptions, SplitPoints,
-    TableName,
+    Connection, FailSafeSnapshot, FindingKind, MergeKind, Result, Scan, SnapshotOptions,
+    SplitPoints, TableName,
 };
 use hblite_env::CrashFileSystem;
 
@@ -148,4 +148,27 @@ fn a_table_is_truncated() {
 #[test]
 fn a_table_is_dropped() {
     at_every_operation(9, |connection| connection.admin().delete_table(name("off")), "off");
+}
+
+#[test]
+fn a_region_is_split_and_merged() {
+    let split_and_merge: Procedure = |connection| {
+        let admin = connection.admin();
+        admin.split_table(name("t"), Some(b"row-3"))?;
+        admin.major_compact_table(name("t"))?;
+        let regions = admin.regions(name("t"))?;
+        let names: Vec<&str> = regions.iter().map(|region| region.encoded_name()).collect();
+        admin.merge_regions(&names, MergeKind::Adjacent)
+    };
+    at_every_operation(9, split_and_merge, "");
+}
+
+#[test]
+fn a_region_is_truncated() {
+    let truncate: Procedure = |connection| {
+        let admin = connection.admin();
+        let region = admin.regions(name("t"))?.remove(0);
+        admin.truncate_region(region.encoded_name())
+    };
+    at_every_operation(9, truncate, "t");
 }

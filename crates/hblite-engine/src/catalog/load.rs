@@ -4,8 +4,8 @@
 //! names. A fresh store therefore writes their rows to memory only, and does not wait for the disk.
 //! If these rows are lost, the next open writes them again.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -148,6 +148,7 @@ impl Catalog {
         let mut opening = Vec::new();
         let mut loaded = Vec::new();
         let being_emptied = emptying::in_progress(fs, layout)?;
+        let in_trash = layout.names_in_trash(fs)?;
         for (name, (state, rows)) in tables {
             snapshot::settle(fs, layout, &name, &rows)?;
             let dir = layout.table_descriptor_dir(&name);
@@ -157,12 +158,12 @@ impl Catalog {
             })?;
             let descriptor = Arc::new(descriptor);
             for row in rows.iter().filter(|row| !row.info.is_split) {
-                let has_directory = match being_emptied.contains(row.info.encoded_name()) {
+                let is_durable = match being_emptied.contains(row.info.encoded_name()) {
                     true => self.finish_emptying(&row.info).map(|()| false),
-                    false => self.has_directory(&row.info),
+                    false => self.has_durable_directory(&row.info, &in_trash),
                 }?;
                 region_info_file::ensure(fs, layout, &row.info)?;
-                if !has_directory {
+                if !is_durable {
                     sync_dir(fs, &layout.table_dir(&name))?;
                 }
                 if state == TableState::Enabled {
@@ -205,17 +206,22 @@ impl Catalog {
         self.meta.write(&rows)
     }
 
-    /// Whether a region has a directory. A region without one is refused, because the directory was
-    /// durable before hbase:meta named the region. The exception is a region whose truncation was
-    /// interrupted.
-    fn has_directory(&self, info: &RegionInfo) -> Result<bool> {
+    /// Whether a region has a directory that a power cut does not take. A region without one is
+    /// refused, because the directory was durable before hbase:meta named the region. The exception
+    /// is a region whose truncation was interrupted: its old directory is in the trash, and its new
+    /// one may be missing, or not be durable.
+    fn has_durable_directory(
+        &self,
+        info: &RegionInfo,
+        in_trash: &BTreeSet<String>,
+    ) -> Result<bool> {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let dir = layout.region_dir(info);
+        if in_trash.contains(info.encoded_name()) {
+            return Ok(false);
+        }
         if exists(fs, &dir)? {
             return Ok(true);
-        }
-        if layout.is_in_trash(fs, info.encoded_name())? {
-            return Ok(false);
         }
         if self.context.options.salvage {
             let what = format!("region {info} has no directory: its files are lost, it is empty");

@@ -153,8 +153,8 @@ impl Inspection<'_> {
         } else if is_live {
             let what = format!("the directory of region {info} is not there");
             let (fs, name) = (self.fs(), info.encoded_name());
-            let in_trash = self.layout.is_in_trash(fs, name).and_then(|is_in_trash| {
-                Ok(is_in_trash || emptying::in_progress(fs, &self.layout)?.contains(name))
+            let in_trash = self.layout.names_in_trash(fs).and_then(|names| {
+                Ok(names.contains(name) || emptying::in_progress(fs, &self.layout)?.contains(name))
             });
             let was_emptied = self.or_failure(FindingKind::Unreadable, &dir, in_trash);
             if was_emptied == Some(true) {

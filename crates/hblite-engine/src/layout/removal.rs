@@ -11,6 +11,7 @@
 //!
 //! Threads: any.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -275,13 +276,14 @@ impl Layout {
         }
     }
 
-    /// Whether a directory of this name was being removed when the process ended.
+    /// The names of the directories that were being removed when the process ended.
     ///
     /// # Errors
     /// `Io`.
-    pub(crate) fn is_in_trash(&self, fs: &dyn FileSystem, name: &str) -> Result<bool> {
-        let place = self.trash_dir().join(self.own_name(name));
-        exists(fs, &place)
+    pub(crate) fn names_in_trash(&self, fs: &dyn FileSystem) -> Result<BTreeSet<String>> {
+        let (entries, prefix) = (list(fs, &self.trash_dir())?, self.own_name(""));
+        let names = entries.iter().filter_map(|entry| entry.name.strip_prefix(&prefix));
+        Ok(names.map(str::to_owned).collect())
     }
 
     /// Removes what earlier removals, snapshots and bulk loads of this store left unfinished.
