@@ -12,9 +12,11 @@
 //! After a crash before step 4 the old settings are in effect, after it the new ones. Directories
 //! of removed families are deleted by the next open, or before a family of the same name is added.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use hblite_env::FileSystem;
 use hblite_model::{
     ColumnFamilyDescriptor, Error, Exception, RegionInfo, Result, TableDescriptor, TableName,
 };
@@ -29,6 +31,7 @@ use super::{Catalog, Procedures, file_tracker, sanity};
 use crate::context::EngineContext;
 use crate::layout::Shape;
 use crate::region::Region;
+use crate::store::manifest::Manifest;
 
 impl Procedures<'_> {
     /// Replaces the settings of a table, families included. Its regions are flushed and opened
@@ -120,7 +123,7 @@ fn modify(
     sanity::check(&after, &catalog.context.options)?;
     file_tracker::check_change(&entry.descriptor, &after, entry.state)?;
     let rows = flush_all(&entry)?;
-    prepare_new_families(catalog, &entry.descriptor, &after, &rows)?;
+    prepare_new_families(catalog, &entry, &after, &rows)?;
     if let Err(error) = write_descriptor(&catalog.context, &after) {
         if error.exception() == Exception::RegionServerStopped {
             // Either settings may be in effect after the next open: nothing may be written or
@@ -142,10 +145,11 @@ fn modify(
 /// Makes sure that added families find nothing left by earlier families of the same names.
 fn prepare_new_families(
     catalog: &Catalog,
-    before: &TableDescriptor,
+    entry: &TableEntry,
     after: &TableDescriptor,
     rows: &[RegionRow],
 ) -> Result<()> {
+    let before = &entry.descriptor;
     if after.families().all(|family| before.has_family(family.name())) {
         return Ok(());
     }
@@ -162,14 +166,31 @@ fn prepare_new_families(
     for row in rows {
         // Cells that no request deleted, if there are any, are kept.
         remove_family_dirs(&catalog.context, &row.info, before, after, Shape::Empty)?;
-        // A power cut must not bring back what was removed, now or earlier.
         let dir = catalog.context.layout.region_dir(&row.info);
+        if entry.region(row.info.encoded_name()).is_none() {
+            forget_other_families(fs, &dir, &row.info, before)?;
+        }
+        // A power cut must not bring back what was removed, now or earlier.
         let io = |error| Error::io("cannot sync directory", &dir, error);
         if fs.exists(&dir).map_err(io)? {
             fs.sync_dir(&dir).map_err(io)?;
         }
     }
     Ok(())
+}
+
+/// Makes the manifest of a region that is not in service list files of the table's families only:
+/// since a family was deleted, the region may not have been opened.
+fn forget_other_families(
+    fs: &dyn FileSystem,
+    dir: &Path,
+    region: &RegionInfo,
+    table: &TableDescriptor,
+) -> Result<()> {
+    let Some(mut manifest) = Manifest::read(fs, dir, region.encoded_name())? else {
+        return Ok(());
+    };
+    if manifest.keep_families(table) { manifest.write(fs, dir) } else { Ok(()) }
 }
 
 /// Removes a region's directories of families that are in `with` but not in `without`. Anything

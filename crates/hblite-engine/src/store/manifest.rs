@@ -68,7 +68,7 @@ use std::path::Path;
 use hblite_env::FileSystem;
 use hblite_hfile::HFileReader;
 use hblite_model::protobuf::{self, MessageWriter};
-use hblite_model::{Error, Result};
+use hblite_model::{Error, Result, TableDescriptor};
 
 use super::store_file::StoreFile;
 use crate::files::{exists, sync_dir};
@@ -176,6 +176,13 @@ impl Manifest {
             if fits { Ok(manifest) } else { Err("it is the manifest of another region") }
         });
         manifest.map(Some).map_err(|what| sealed::damaged(&path, what, REMEDY))
+    }
+
+    /// Removes the files of families that the table does not have. Returns whether there were any.
+    pub(crate) fn keep_families(&mut self, table: &TableDescriptor) -> bool {
+        let count = self.files.len();
+        self.files.retain(|(family, _), _| table.has_family(family));
+        self.files.len() != count
     }
 
     /// The manifest in the directory of a region that is being opened, and that will assign stamps

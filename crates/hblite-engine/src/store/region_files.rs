@@ -206,11 +206,7 @@ impl RegionFiles {
     /// Removes families that the table no longer has.
     pub(crate) fn keep_families(&self, table: &TableDescriptor) {
         let mut state = self.state.lock();
-        let files = &mut state.current.files;
-        let count = files.len();
-        files.retain(|(family, _), _| table.has_family(family));
-        let is_same = files.len() == count;
-        state.is_saved &= is_same;
+        state.is_saved &= !state.current.keep_families(table);
     }
 
     /// Writes a lost manifest again, durably. The next open then needs no salvage.
