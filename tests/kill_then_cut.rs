@@ -190,3 +190,26 @@ fn a_family_is_deleted_and_made_again() {
     };
     at_every_operation(9, delete, "off");
 }
+
+#[test]
+fn a_table_is_created() {
+    let create: Procedure = |connection| {
+        let table = testkit::descriptor("new", &FAMILIES);
+        connection.admin().create_table_with_splits(&table, &[b"m".to_vec()])
+    };
+    at_every_operation(9, create, "new");
+}
+
+#[test]
+fn tables_are_disabled_altered_and_enabled() {
+    let alter: Procedure = |connection| {
+        let admin = connection.admin();
+        admin.disable_table(name("t"))?;
+        let mut table = admin.describe_table(name("off"))?;
+        table.set_attribute("altered", "true")?;
+        admin.modify_table(&table)?;
+        admin.enable_table(name("off"))?;
+        admin.enable_table(name("t"))
+    };
+    at_every_operation(9, alter, "");
+}
