@@ -99,22 +99,12 @@ fn at_every_operation(stride: usize, procedure: Procedure, emptied: &str) {
     cuts::at_every_operation(1, prepare, work, |fs, (), cut| {
         let opened = open(fs.after_kill());
         drop(opened.unwrap_or_else(|error| panic!("killed, {cut}: {error}")));
-        let killed = || {
-            let killed = fs.after_kill();
-            (killed.clone(), killed)
-        };
-        cuts::at_every_operation(
-            stride,
-            killed,
-            |fs| drop(open(fs)),
-            |fs, (), of_open| {
-                for seed in 0..3 {
-                    let context =
-                        format!("killed, {cut}; opened, {of_open}; power cut, seed {seed}");
-                    verify(&fs.after_power_cut(seed), emptied, &context);
-                }
-            },
-        );
+        cuts::at_every_open_after_a_kill(fs, stride, open, |fs, of_open| {
+            for seed in 0..3 {
+                let context = format!("killed, {cut}; opened, {of_open}; power cut, seed {seed}");
+                verify(&fs.after_power_cut(seed), emptied, &context);
+            }
+        });
     });
 }
 

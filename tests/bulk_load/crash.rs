@@ -88,30 +88,19 @@ fn a_crash_at_any_operation_leaves_a_regions_load_whole_or_away() {
 fn a_load_is_whole_or_away_after_a_kill_an_open_and_a_power_cut() {
     let work = |connection: Connection| load(&connection).is_ok();
     cuts::at_every_operation(1, prepared, work, |fs, is_acknowledged, cut| {
-        let killed = || {
-            let killed = fs.after_kill();
-            (killed.clone(), killed)
-        };
-        cuts::at_every_operation(
-            7,
-            killed,
-            |fs| drop(open(fs)),
-            |fs, (), of_open| {
-                for seed in 0..3 {
-                    let context =
-                        format!("killed, {cut}; opened, {of_open}; power cut, seed {seed}");
-                    let rest = fs.after_power_cut(seed);
-                    let connection =
-                        open(rest.clone()).unwrap_or_else(|e| panic!("{context}: {e}"));
-                    let low = has_load(&connection, ["c", "d", "e"], &context);
-                    let high = has_load(&connection, ["x", "y", "z"], &context);
-                    assert!(!is_acknowledged || (low && high), "{context}: the load is lost");
-                    drop(connection);
-                    let report = check(&rest.after_kill());
-                    assert!(report.defects.is_empty(), "{context}: {:?}", report.defects);
-                }
-            },
-        );
+        cuts::at_every_open_after_a_kill(fs, 7, open, |fs, of_open| {
+            for seed in 0..3 {
+                let context = format!("killed, {cut}; opened, {of_open}; power cut, seed {seed}");
+                let rest = fs.after_power_cut(seed);
+                let connection = open(rest.clone()).unwrap_or_else(|e| panic!("{context}: {e}"));
+                let low = has_load(&connection, ["c", "d", "e"], &context);
+                let high = has_load(&connection, ["x", "y", "z"], &context);
+                assert!(!is_acknowledged || (low && high), "{context}: the load is lost");
+                drop(connection);
+                let report = check(&rest.after_kill());
+                assert!(report.defects.is_empty(), "{context}: {:?}", report.defects);
+            }
+        });
     });
 }
 

@@ -44,3 +44,18 @@ pub(crate) fn at_every_operation<P, R>(
         look(&fs, outcome, Cut { after, of });
     }
 }
+
+/// Opens what a kill leaves of `fs`, and cuts the open off after every `stride`-th of its
+/// operations. `look` gets the files and the place of this cut.
+pub(crate) fn at_every_open_after_a_kill<C, E>(
+    fs: &CrashFileSystem,
+    stride: usize,
+    open: impl Fn(CrashFileSystem) -> Result<C, E>,
+    mut look: impl FnMut(&CrashFileSystem, Cut),
+) {
+    let killed = || {
+        let killed = fs.after_kill();
+        (killed.clone(), killed)
+    };
+    at_every_operation(stride, killed, |fs| drop(open(fs)), |fs, (), cut| look(fs, cut));
+}

@@ -147,7 +147,6 @@ impl Catalog {
         let (fs, layout) = (self.context.env.fs.as_ref(), &self.context.layout);
         let mut opening = Vec::new();
         let mut loaded = Vec::new();
-        let being_emptied = emptying::in_progress(fs, layout)?;
         let in_trash = layout.names_in_trash(fs)?;
         for (name, (state, rows)) in tables {
             snapshot::settle(fs, layout, &name, &rows)?;
@@ -158,7 +157,7 @@ impl Catalog {
             })?;
             let descriptor = Arc::new(descriptor);
             for row in rows.iter().filter(|row| !row.info.is_split) {
-                let is_durable = match being_emptied.contains(row.info.encoded_name()) {
+                let is_durable = match emptying::is_in_progress(&in_trash, &row.info) {
                     true => self.finish_emptying(&row.info).map(|()| false),
                     false => self.has_durable_directory(&row.info, &in_trash),
                 }?;

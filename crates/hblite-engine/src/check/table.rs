@@ -153,10 +153,10 @@ impl Inspection<'_> {
         } else if is_live {
             let what = format!("the directory of region {info} is not there");
             let (fs, name) = (self.fs(), info.encoded_name());
-            let in_trash = self.layout.names_in_trash(fs).and_then(|names| {
-                Ok(names.contains(name) || emptying::in_progress(fs, &self.layout)?.contains(name))
+            let was_emptied = self.layout.names_in_trash(fs).map(|in_trash| {
+                in_trash.contains(name) || emptying::is_in_progress(&in_trash, info)
             });
-            let was_emptied = self.or_failure(FindingKind::Unreadable, &dir, in_trash);
+            let was_emptied = self.or_failure(FindingKind::Unreadable, &dir, was_emptied);
             if was_emptied == Some(true) {
                 let what = "the region was being emptied when the process ended";
                 self.note(FindingKind::LeftOver, &dir, what);

@@ -12,7 +12,7 @@ use hblite_model::{RegionInfo, Result};
 
 use super::removal::Retired;
 use super::{Layout, Shape};
-use crate::files::{list, make_dir, sync_dir};
+use crate::files::{make_dir, sync_dir};
 
 /// What the name of a mark begins with.
 const EMPTIED: &str = "emptied-";
@@ -44,22 +44,17 @@ fn mark_of(layout: &Layout, region: &RegionInfo) -> PathBuf {
     layout.trash_dir().join(layout.own_name(&format!("{EMPTIED}{}", region.encoded_name())))
 }
 
-/// The encoded names of the regions whose emptying has begun and not ended.
-///
-/// # Errors
-/// `Io`.
-pub(crate) fn in_progress(fs: &dyn FileSystem, layout: &Layout) -> Result<BTreeSet<String>> {
-    let (dir, prefix) = (layout.trash_dir(), layout.own_name(EMPTIED));
-    let entries = list(fs, &dir)?;
-    let regions = entries.iter().filter_map(|entry| entry.name.strip_prefix(&prefix));
-    Ok(regions.map(str::to_owned).collect())
+/// Whether the emptying of a region has begun and not ended. `in_trash` is what
+/// [`Layout::names_in_trash`] returns.
+pub(crate) fn is_in_progress(in_trash: &BTreeSet<String>, region: &RegionInfo) -> bool {
+    in_trash.contains(&format!("{EMPTIED}{}", region.encoded_name()))
 }
 
 /// Removes, durably, what is in the directory of a region, and then ends its emptying. Until
 /// then, the region gets no files.
 ///
 /// # Errors
-/// `Io`: [`in_progress`] says whether it is to be repeated.
+/// `Io`: [`is_in_progress`] says whether it is to be repeated.
 pub(crate) fn finish(fs: &dyn FileSystem, layout: &Layout, region: &RegionInfo) -> Result<Retired> {
     let dir = layout.region_dir(region);
     let retired = layout.retire_in_place(fs, &dir, Shape::Region)?;
