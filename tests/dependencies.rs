@@ -103,16 +103,11 @@ fn the_library_uses_one_version_of_each_package() {
 const TWICE: &[&str] = &[
     "bit-vec",
     "getrandom",
-    "hashbrown",
-    "logos",
-    "logos-codegen",
-    "logos-derive",
     "miniz_oxide",
     "num-bigint",
     "syn",
     "synstructure",
     "toml_datetime",
-    "unicode-width",
     "winnow",
 ];
 

@@ -79,6 +79,9 @@ fn source_files() -> Vec<PathBuf> {
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
+        if path.ends_with("hblite-wire/generated") {
+            continue;
+        }
         // A module may be called `target`; a folder of builds has a tag.
         if path.is_dir() && !path.join("CACHEDIR.TAG").exists() {
             collect(&path, files);

@@ -72,3 +72,7 @@ pub use settings::ClientSettings;
 pub use table::{ResultScanner, Table};
 pub use tls_settings::TlsSettings;
 pub use url::{ClusterAddress, ServerAddress};
+
+/// A future that is compiled in this crate, and not in each crate that awaits it, as the body of an
+/// `async fn` is. What hangs below a call is behind this.
+type Compiled<'c, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'c>>;

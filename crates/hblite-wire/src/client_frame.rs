@@ -33,7 +33,7 @@ pub fn connection_header(header: &pb::ConnectionHeader) -> Bytes {
 }
 
 /// What a frame carries: a message, or one that was encoded before.
-pub trait Body {
+pub trait Body: Sync {
     /// Its size in bytes.
     fn size(&self) -> usize;
 
@@ -76,7 +76,7 @@ impl Body for EncodedMessage {
 ///
 /// # Errors
 /// `IllegalArgument` if the request does not fit a frame.
-pub fn request(mut header: pb::RequestHeader, message: &impl Body, cells: &[u8]) -> Result<Bytes> {
+pub fn request(mut header: pb::RequestHeader, message: &dyn Body, cells: &[u8]) -> Result<Bytes> {
     header.cell_block_meta =
         (!cells.is_empty()).then(|| pb::CellBlockMeta { length: u32::try_from(cells.len()).ok() });
     let delimited = |length: usize| prost::length_delimiter_len(length) + length;

@@ -1,6 +1,6 @@
 //! The messages of the protocol as a table: their fields, by number and by name.
 //!
-//! The build generates it from `proto/`, in the order of the messages' names. Threads: any.
+//! hblite-messages generates it from `proto/`, in the order of the messages' names. Threads: any.
 
 /// A message of the protocol.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(crate) enum Number {
     Float,
 }
 
-include!(concat!(env!("OUT_DIR"), "/shapes.rs"));
+include!("../generated/shapes.rs");
 
 /// The message with this name, which begins with its package.
 pub(crate) fn shape_of(name: &str) -> Option<&'static Shape> {

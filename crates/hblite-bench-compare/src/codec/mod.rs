@@ -41,12 +41,18 @@ pub(crate) fn key_buffer() -> Vec<u8> {
 
 /// Makes `key` the key of a cell.
 pub(crate) fn encode(key: &mut Vec<u8>, cell: &SampleCell) {
-    encode_column(key, &cell.row, &cell.qualifier);
-    key.extend_from_slice(&(!(cell.timestamp as u64 ^ SIGN)).to_be_bytes());
-    key.push(match cell.kind {
-        CellKind::Put => !TYPE_PUT,
-        CellKind::Marker => !TYPE_DELETE_COLUMN,
-    });
+    encode_version(key, &cell.row, &cell.qualifier, cell.timestamp);
+    if cell.kind == CellKind::Marker {
+        key.pop();
+        key.push(!TYPE_DELETE_COLUMN);
+    }
+}
+
+/// Makes `key` the key of a put with this timestamp.
+pub(crate) fn encode_version(key: &mut Vec<u8>, row: &[u8], qualifier: &Qualifier, timestamp: i64) {
+    encode_column(key, row, qualifier);
+    key.extend_from_slice(&(!(timestamp as u64 ^ SIGN)).to_be_bytes());
+    key.push(!TYPE_PUT);
 }
 
 /// Makes `key` the common prefix of all versions of a column of `row`.

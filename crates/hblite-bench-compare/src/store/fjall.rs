@@ -13,7 +13,9 @@ use fjall::compaction::filter::{
 use fjall::config::{BlockSizePolicy, CompressionPolicy};
 use fjall::{CompressionType, Database, Guard, Keyspace, KeyspaceCreateOptions, PersistMode};
 
-use super::{BLOCK_SIZE_BYTES, Direction, Durability, Engine, Opening, Result, Span, Store};
+use super::{
+    BLOCK_SIZE_BYTES, Direction, Durability, Engine, Opening, Result, Span, Store, Version,
+};
 use crate::cells::{Qualifier, SampleCell, Tally};
 use crate::codec::{self, Reader, Sweep};
 use crate::rows::Row;
@@ -101,6 +103,11 @@ impl Store for OpenFjall {
             let (key, value) = entry.into_inner()?;
             codec::emit_if_in(tally, &column, &key, &value)?;
         }
+        Ok(())
+    }
+
+    fn get_version(&self, version: Version<'_>, tally: &mut Tally) -> Result<()> {
+        version.emit(tally, self.cells.get(version.key())?.as_deref());
         Ok(())
     }
 

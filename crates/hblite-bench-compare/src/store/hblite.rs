@@ -8,10 +8,10 @@ use std::path::Path;
 use hblite::filter::{Comparator, CompareOperator, Filter};
 use hblite::{
     ColumnFamilyDescriptor, Compression, Connection, Delete, Get, Options, Put, Scan, Table,
-    TableDescriptor, TableName,
+    TableDescriptor, TableName, TimeRange,
 };
 
-use super::{Direction, Durability, Engine, Opening, Part, Result, Span, Store};
+use super::{Direction, Durability, Engine, Opening, Part, Result, Span, Store, Version};
 use crate::cells::{CellKind, FAMILY, Qualifier, SampleCell, Tally};
 use crate::rows::Row;
 
@@ -119,6 +119,11 @@ impl Store for OpenHblite {
 
     fn get(&self, row: &Row, qualifier: &Qualifier, tally: &mut Tally) -> Result<()> {
         self.get_cells(&Get::new(row).with_column(FAMILY, qualifier), tally)
+    }
+
+    fn get_version(&self, version: Version<'_>, tally: &mut Tally) -> Result<()> {
+        let get = Get::new(version.row).with_column(FAMILY, version.qualifier);
+        self.get_cells(&get.with_time_range(TimeRange::at(version.timestamp)?), tally)
     }
 
     fn read(&self, span: Span<'_>, tally: &mut Tally) -> Result<()> {

@@ -8,7 +8,7 @@ use std::path::Path;
 use heed::types::Bytes;
 use heed::{Env, EnvFlags, EnvOpenOptions, RwIter, WithoutTls};
 
-use super::{Direction, Durability, Engine, Opening, Result, Span, Store};
+use super::{Direction, Durability, Engine, Opening, Result, Span, Store, Version};
 use crate::cells::{Qualifier, SampleCell, Tally};
 use crate::codec::{self, Reader, Sweep};
 use crate::rows::Row;
@@ -83,6 +83,12 @@ impl Store for OpenLmdb {
             Some((key, value)) => codec::emit_if_in(tally, &column, key, value),
             None => Ok(()),
         }
+    }
+
+    fn get_version(&self, version: Version<'_>, tally: &mut Tally) -> Result<()> {
+        let transaction = self.env.read_txn()?;
+        version.emit(tally, self.cells.get(&transaction, &version.key())?);
+        Ok(())
     }
 
     fn read(&self, span: Span<'_>, tally: &mut Tally) -> Result<()> {

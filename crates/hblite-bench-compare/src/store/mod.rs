@@ -14,6 +14,7 @@ mod rocksdb;
 use std::path::Path;
 
 use crate::cells::{Qualifier, SampleCell, Tally};
+use crate::codec;
 pub(crate) use crate::codec::{Direction, Part, Result, Span};
 use crate::rows::Row;
 
@@ -74,6 +75,31 @@ pub(crate) trait Engine: Sync {
     fn open(&self, dir: &Path, opening: Opening) -> Result<Box<dyn Store>>;
 }
 
+/// A version of a column.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Version<'v> {
+    pub(crate) row: &'v Row,
+    pub(crate) qualifier: &'v Qualifier,
+    /// Milliseconds since 1970.
+    pub(crate) timestamp: i64,
+}
+
+impl Version<'_> {
+    /// Its key in a store of plain bytes.
+    fn key(&self) -> Vec<u8> {
+        let mut key = codec::key_buffer();
+        codec::encode_version(&mut key, self.row, self.qualifier, self.timestamp);
+        key
+    }
+
+    /// Puts its cell into `tally`.
+    fn emit(&self, tally: &mut Tally, value: Option<&[u8]>) {
+        if let Some(value) = value {
+            tally.add(self.row, self.qualifier, self.timestamp, value);
+        }
+    }
+}
+
 /// An open store. Dropping it closes it.
 pub(crate) trait Store: Send + Sync {
     /// Writes cells in one operation: a put, or a batch of puts, or of delete markers.
@@ -81,6 +107,9 @@ pub(crate) trait Store: Send + Sync {
 
     /// Puts the newest version of the column into `tally`, if it exists.
     fn get(&self, row: &Row, qualifier: &Qualifier, tally: &mut Tally) -> Result<()>;
+
+    /// Puts the version of the column with this timestamp into `tally`, if it exists.
+    fn get_version(&self, version: Version<'_>, tally: &mut Tally) -> Result<()>;
 
     /// Puts the cells of `span` into `tally`: a scan, or a get of a row or of versions.
     fn read(&self, span: Span<'_>, tally: &mut Tally) -> Result<()>;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use redb::{AccessGuard, Database, ReadableDatabase, StorageError, TableDefinition};
 
-use super::{Direction, Durability, Engine, Opening, Result, Span, Store};
+use super::{Direction, Durability, Engine, Opening, Result, Span, Store, Version};
 use crate::cells::{Qualifier, SampleCell, Tally};
 use crate::codec::{self, Reader, Sweep};
 use crate::rows::Row;
@@ -75,6 +75,13 @@ impl Store for OpenRedb {
             let (key, value) = entry?;
             codec::emit_if_in(tally, &column, key.value(), value.value())?;
         }
+        Ok(())
+    }
+
+    fn get_version(&self, version: Version<'_>, tally: &mut Tally) -> Result<()> {
+        let table = self.db.begin_read()?.open_table(CELLS)?;
+        let value = table.get(version.key().as_slice())?;
+        version.emit(tally, value.as_ref().map(|value| value.value()));
         Ok(())
     }
 

@@ -15,7 +15,9 @@ use rocksdb::{
     WriteBatch, WriteOptions,
 };
 
-use super::{BLOCK_SIZE_BYTES, Direction, Durability, Engine, Opening, Part, Result, Span, Store};
+use super::{
+    BLOCK_SIZE_BYTES, Direction, Durability, Engine, Opening, Part, Result, Span, Store, Version,
+};
 use crate::cells::{Qualifier, SampleCell, Tally};
 use crate::codec::{self, Reader, Sweep, VERSION_SIZE};
 use crate::rows::Row;
@@ -114,6 +116,11 @@ impl Store for OpenRocksDb {
             codec::emit_if_in(tally, &column, key, value)?;
         }
         Ok(iterator.status()?)
+    }
+
+    fn get_version(&self, version: Version<'_>, tally: &mut Tally) -> Result<()> {
+        version.emit(tally, self.db.get_pinned(version.key())?.as_deref());
+        Ok(())
     }
 
     fn read(&self, span: Span<'_>, tally: &mut Tally) -> Result<()> {

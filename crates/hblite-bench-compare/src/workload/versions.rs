@@ -8,7 +8,7 @@ use crate::cells::{QUALIFIER, SampleCell, Tally};
 use crate::clocks::measure;
 use crate::report::Unit;
 use crate::rows::{Row, Rows, row_of};
-use crate::store::{Opening, Result, Span, Store};
+use crate::store::{Opening, Result, Span, Store, Version};
 
 const VERSIONS: u16 = 10;
 /// Cells of the main store per row, up to [`ROWS_MAX`].
@@ -27,8 +27,37 @@ pub(super) fn versions(contestant: &mut Contestant, task: &mut Task<'_>) -> Resu
     store.settle()?;
     gets(contestant, &*store, rows, 1, task)?;
     gets(contestant, &*store, rows, VERSIONS, task)?;
+    exact_gets(contestant, &*store, rows, task)?;
     drop(store);
     Ok(fs::remove_dir_all(dir)?)
+}
+
+/// Gets of one version each, by its timestamp.
+fn exact_gets(
+    contestant: &Contestant,
+    store: &dyn Store,
+    rows: Rows,
+    task: &mut Task<'_>,
+) -> Result<()> {
+    let numbers = rows.picks(10).take(task.args.gets);
+    let sought: Vec<SampleCell> = numbers
+        .enumerate()
+        .map(|(place, number)| SampleCell::at(number, 0, place as u16 % VERSIONS))
+        .collect();
+    let mut expected = Tally::default();
+    sought.iter().for_each(|cell| expected.add_cell(cell));
+    let pass = || {
+        let mut tally = Tally::default();
+        for SampleCell { row, qualifier, timestamp, .. } in &sought {
+            store.get_version(Version { row, qualifier, timestamp: *timestamp }, &mut tally)?;
+        }
+        Ok(tally)
+    };
+    let workload = "get_one_of_10";
+    check(workload, pass()?, expected)?;
+    let (tally, clocks) = measure(pass)?;
+    check(workload, tally, expected)?;
+    (task.record)(contestant.sample(workload, Unit::PerSecond("gets"), sought.len() as u64, clocks))
 }
 
 /// Gets of the newest versions of random rows.

@@ -21,15 +21,18 @@ mod tables;
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use hblite_model::{Error, Exception, Result, TableName};
+use hblite_wire::client_frame::Body;
 use hblite_wire::pb;
 use parking_lot::Mutex;
 use prost::Message;
 
+use crate::Compiled;
 use crate::error::CallError;
 use crate::registry::Wanted;
 use crate::retry::Retries;
-use crate::rpc::{Method, Service};
+use crate::rpc::{Answer, Method, Service};
 use crate::shared::Shared;
 use crate::url::ServerAddress;
 
@@ -54,7 +57,7 @@ impl Admin {
     async fn call<M: Message + Default>(
         &self,
         name: &'static str,
-        request: &impl Message,
+        request: &dyn Body,
     ) -> Result<M> {
         self.call_method(Method::new(Service::Master, name), request).await
     }
@@ -63,7 +66,7 @@ impl Admin {
     async fn call_server<M: Message + Default>(
         &self,
         name: &'static str,
-        request: &impl Message,
+        request: &dyn Body,
     ) -> Result<M> {
         self.call_method(Method::new(Service::Admin, name), request).await
     }
@@ -71,8 +74,26 @@ impl Admin {
     async fn call_method<M: Message + Default>(
         &self,
         method: Method,
-        request: &impl Message,
+        request: &dyn Body,
     ) -> Result<M> {
+        let (master, answer) = self.call_master(method, request).await?;
+        Ok(answer.decode(&master)?.message)
+    }
+
+    /// Returns the master that answered, too.
+    fn call_master<'c>(
+        &'c self,
+        method: Method,
+        request: &'c dyn Body,
+    ) -> Compiled<'c, Result<(ServerAddress, Answer<Bytes>)>> {
+        Box::pin(self.attempts(method, request))
+    }
+
+    async fn attempts(
+        &self,
+        method: Method,
+        request: &dyn Body,
+    ) -> Result<(ServerAddress, Answer<Bytes>)> {
         let mut retries = Retries::new(&self.shared.rpc);
         loop {
             match self.attempt(method, request, &retries).await {
@@ -92,12 +113,12 @@ impl Admin {
         }
     }
 
-    async fn attempt<M: Message + Default>(
+    async fn attempt(
         &self,
         method: Method,
-        request: &impl Message,
+        request: &dyn Body,
         retries: &Retries,
-    ) -> std::result::Result<M, CallError> {
+    ) -> std::result::Result<(ServerAddress, Answer<Bytes>), CallError> {
         let limit = retries.limit();
         let known = self.master.lock().clone();
         let master = match known {
@@ -108,12 +129,13 @@ impl Admin {
                 master
             }
         };
-        let answer = self.shared.rpc.call(&master, method, request, b"", limit).await?;
-        Ok(answer.message)
+        let rpc = &self.shared.rpc;
+        let answer = rpc.call_undecoded(&master, method, request, b"", limit).await?;
+        Ok((master, answer))
     }
 
     /// Calls a method of the master that begins a procedure, and waits for its end.
-    async fn change(&self, name: &'static str, request: &impl Message) -> Result<()> {
+    async fn change(&self, name: &'static str, request: &dyn Body) -> Result<()> {
         let answer: pb::ProcedureResponse = self.call(name, request).await?;
         match answer.proc_id {
             Some(id) => self.wait_for_procedure(name, id).await.map(drop),

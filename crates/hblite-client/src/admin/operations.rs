@@ -4,6 +4,7 @@ use hblite_model::{
     ClusterServers, CompactionKind, CompactionState, Error, MasterWork, Result, ServerWork,
     TableName, TableState,
 };
+use hblite_wire::client_frame::Body;
 use hblite_wire::{convert, pb};
 use prost::Message;
 
@@ -145,7 +146,7 @@ impl Admin {
         &self,
         server: &ServerAddress,
         name: &'static str,
-        request: &impl Message,
+        request: &dyn Body,
     ) -> Result<bool> {
         let _: pb::Empty = self.call_region_server(server, name, request).await?;
         Ok(true)
@@ -155,7 +156,7 @@ impl Admin {
         &self,
         server: &ServerAddress,
         name: &'static str,
-        request: &impl Message,
+        request: &dyn Body,
     ) -> Result<M> {
         let method = Method::new(Service::Admin, name);
         let limit = Retries::new(&self.shared.rpc).limit();

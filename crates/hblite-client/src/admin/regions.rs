@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use hblite_model::{
     CompactRequest, CompactionKind, Error, Exception, FlushRequest, MergeKind, RegionInfo,
     RegionLocation, RequestTarget, Result, Scan, TableName, TableState,
 };
+use hblite_wire::client_frame::Body;
 use hblite_wire::{convert, pb};
 use prost::Message;
 
@@ -13,8 +15,9 @@ use super::procedure::Polling;
 use super::{Admin, not_found};
 use crate::locator::{LocateKind, Location, meta_row};
 use crate::retry::Retries;
-use crate::rpc::{Method, Service};
+use crate::rpc::{Answer, Method, Service};
 use crate::table::Table;
+use crate::url::ServerAddress;
 
 /// `RegionSpecifierType.ENCODED_REGION_NAME`.
 const ENCODED_NAME: i32 = 2;
@@ -225,16 +228,27 @@ impl Admin {
         &self,
         name: &'static str,
         region: &RegionInfo,
-        request: &impl Message,
+        request: &dyn Body,
     ) -> Result<M> {
+        let (server, answer) = self.call_server_of(name, region, request).await?;
+        Ok(answer.decode(&server)?.message)
+    }
+
+    /// Returns the server that answered, too.
+    async fn call_server_of(
+        &self,
+        name: &'static str,
+        region: &RegionInfo,
+        request: &dyn Body,
+    ) -> Result<(ServerAddress, Answer<Bytes>)> {
         let (method, table) = (Method::new(Service::Admin, name), region.table());
         let mut retries = Retries::new(&self.shared.rpc);
         loop {
             let location = self.locate(table, region.start_key()).await?;
             let limit = retries.limit();
-            let rpc = &self.shared.rpc;
-            let error = match rpc.call(&location.server, method, request, b"", limit).await {
-                Ok(answer) => return Ok(answer.message),
+            let (rpc, server) = (&self.shared.rpc, &location.server);
+            let error = match rpc.call_undecoded(server, method, request, b"", limit).await {
+                Ok(answer) => return Ok((server.clone(), answer)),
                 Err(error) => error,
             };
             self.shared.locator.learn(&location, &error).await;

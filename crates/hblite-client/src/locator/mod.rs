@@ -23,6 +23,7 @@ use tokio::time::{Instant, timeout_at};
 pub(crate) use self::cache::{LocateKind, Location};
 
 use self::cache::LocationCache;
+use crate::Compiled;
 use crate::error::CallError;
 use crate::registry::{Registry, Wanted};
 use crate::rpc::{Answer, Limit, Method, Rpc, Service};
@@ -112,7 +113,18 @@ impl Locator {
         })
     }
 
-    async fn look_up(
+    fn look_up<'l>(
+        &'l self,
+        table: &'l TableName,
+        row: &'l [u8],
+        kind: LocateKind,
+        deadline: Instant,
+    ) -> Compiled<'l, Result<Arc<Location>, CallError>> {
+        Box::pin(self.in_turn(table, row, kind, deadline))
+    }
+
+    /// Looks a row up once for all callers that want it at the same time.
+    async fn in_turn(
         &self,
         table: &TableName,
         row: &[u8],

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use self::endpoints::Endpoints;
 use self::refresher::Refresher;
+use crate::Compiled;
 use crate::error::CallError;
 use crate::rpc::Rpc;
 use crate::url::{ClusterAddress, ServerAddress};
@@ -94,18 +95,19 @@ impl Registry {
     ///
     /// # Errors
     /// [`CallError::NotRegistered`], with what was tried.
-    pub(crate) async fn find(
+    pub(crate) fn find(
         &self,
         wanted: Wanted,
         deadline: Instant,
-    ) -> Result<ServerAddress, CallError> {
+    ) -> Compiled<'_, Result<ServerAddress, CallError>> {
         match &self.place {
             Place::Servers { endpoints, refresher } => {
                 refresher.start(endpoints, &self.rpc.settings().registry);
-                endpoints.find(wanted, deadline).await
+                Box::pin(endpoints.find(wanted, deadline))
             }
             Place::ZooKeeper { quorum, parent } => {
-                zookeeper::find(quorum, parent, wanted, self.rpc.settings(), deadline).await
+                let settings = self.rpc.settings();
+                Box::pin(zookeeper::find(quorum, parent, wanted, settings, deadline))
             }
         }
     }

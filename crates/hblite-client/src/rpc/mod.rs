@@ -10,6 +10,7 @@ mod sasl;
 mod tls;
 mod transport;
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ use tracing::Instrument as _;
 pub(crate) use self::pool::Service;
 
 use self::pool::Pool;
+use crate::Compiled;
 use crate::error::{CallError, Thrown};
 use crate::metrics::{CallKind, Counters, Outcome};
 use crate::settings::ClientSettings;
@@ -70,6 +72,21 @@ impl Method {
 pub(crate) struct Answer<M> {
     pub(crate) message: M,
     pub(crate) cells: Bytes,
+}
+
+impl Answer<Bytes> {
+    /// The answer of this server, with its message.
+    pub(crate) fn decode<M: Message + Default>(
+        self,
+        server: &ServerAddress,
+    ) -> Result<Answer<M>, CallError> {
+        let message = M::decode(self.message).map_err(|error| malformed(server, error))?;
+        Ok(Answer { message, cells: self.cells })
+    }
+}
+
+fn malformed(server: &ServerAddress, why: impl Display) -> CallError {
+    CallError::Malformed { server: server.clone(), why: why.to_string() }
 }
 
 /// How long a call may take.
@@ -123,10 +140,33 @@ impl Rpc {
         &self,
         server: &ServerAddress,
         method: Method,
-        request: &impl Body,
+        request: &dyn Body,
         cells: &[u8],
         limit: Limit,
     ) -> Result<Answer<M>, CallError> {
+        self.call_undecoded(server, method, request, cells, limit).await?.decode(server)
+    }
+
+    /// Like [`Rpc::call`], for callers that are compiled once for all messages.
+    pub(crate) fn call_undecoded<'c>(
+        &'c self,
+        server: &'c ServerAddress,
+        method: Method,
+        request: &'c dyn Body,
+        cells: &'c [u8],
+        limit: Limit,
+    ) -> Compiled<'c, Result<Answer<Bytes>, CallError>> {
+        Box::pin(self.timed(server, method, request, cells, limit))
+    }
+
+    async fn timed(
+        &self,
+        server: &ServerAddress,
+        method: Method,
+        request: &dyn Body,
+        cells: &[u8],
+        limit: Limit,
+    ) -> Result<Answer<Bytes>, CallError> {
         let timer = self.counters.begin(method.kind());
         let span = tracing::debug_span!("call", method = method.name, %server);
         let answer = self.exchange(server, method, request, cells, limit).instrument(span).await;
@@ -138,14 +178,14 @@ impl Rpc {
         answer
     }
 
-    async fn exchange<M: Message + Default>(
+    async fn exchange(
         &self,
         server: &ServerAddress,
         method: Method,
-        request: &impl Body,
+        request: &dyn Body,
         cells: &[u8],
         limit: Limit,
-    ) -> Result<Answer<M>, CallError> {
+    ) -> Result<Answer<Bytes>, CallError> {
         let connection = self.pool.connection(server, method.service, limit.deadline).await?;
         let time = limit.of_call();
         let timeout = limit.server.unwrap_or(time).as_millis();
@@ -172,11 +212,8 @@ impl Rpc {
         if let Some(exception) = reply.header.exception {
             return Err(Thrown::from_response(exception).into());
         }
-        let malformed = |why: String| CallError::Malformed { server: server.clone(), why };
-        let message = M::decode(reply.message).map_err(|error| malformed(error.to_string()))?;
-        let cells =
-            self.plain(reply.cells).map_err(|error| malformed(error.message().to_owned()))?;
-        Ok(Answer { message, cells })
+        let cells = self.plain(reply.cells).map_err(|error| malformed(server, error.message()))?;
+        Ok(Answer { message: reply.message, cells })
     }
 
     fn plain(&self, cells: Bytes) -> hblite_model::Result<Bytes> {
