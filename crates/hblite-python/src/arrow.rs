@@ -22,7 +22,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyString, PyType};
 
-use crate::data::{bytes_of, whole_column};
+use crate::data::{bytes_of, type_name, whole_column};
 
 /// Cells, or rows of chosen columns, after which a batch ends.
 const BATCH_CELLS: usize = 64 * 1024;
@@ -204,6 +204,7 @@ struct Batches {
     /// A row of which cells are left, and the place of the first one.
     rest: Option<(RowResult, usize)>,
     columns: Option<Arc<Columns>>,
+    is_raw: bool,
     schema: SchemaRef,
     process: u32,
 }
@@ -216,25 +217,30 @@ pub(crate) fn stream<'py>(
     py: Python<'py>,
     rows: ResultScanner,
     columns: Option<Columns>,
+    is_raw: bool,
 ) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = Arc::new(match &columns {
-        None => cells_schema(),
+        None => cells_schema(is_raw),
         Some(columns) => columns_schema(columns),
     });
     let (process, columns) = (std::process::id(), columns.map(Arc::new));
-    let batches = Batches { rows: Some(rows), rest: None, columns, schema, process };
+    let batches = Batches { rows: Some(rows), rest: None, columns, is_raw, schema, process };
     let stream = FFI_ArrowArrayStream::new(Box::new(batches));
     PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
 }
 
-fn cells_schema() -> Schema {
+fn cells_schema(is_raw: bool) -> Schema {
     let time = DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into()));
-    Schema::new(vec![
+    let mut fields = vec![
         Field::new(ROW, DataType::Binary, false),
         Field::new("column", DataType::Binary, false),
         Field::new("timestamp", time, false),
         Field::new("value", DataType::Binary, false),
-    ])
+    ];
+    if is_raw {
+        fields.push(Field::new("type", DataType::Utf8, false));
+    }
+    Schema::new(fields)
 }
 
 fn columns_schema(columns: &Columns) -> Schema {
@@ -264,6 +270,7 @@ impl Batches {
         let (mut keys, mut values) = (BinaryBuilder::new(), BinaryBuilder::new());
         let mut columns = BinaryBuilder::new();
         let mut times = TimestampMillisecondBuilder::new().with_timezone("UTC");
+        let mut types = self.is_raw.then(StringBuilder::new);
         let (mut count, mut bytes) = (0, 0);
         let mut column = Vec::new();
         while let Some((row, first)) = self.next_row()? {
@@ -279,6 +286,9 @@ impl Batches {
                 columns.append_value(&column);
                 times.append_value(cell.timestamp());
                 values.append_value(cell.value());
+                if let Some(types) = &mut types {
+                    types.append_value(type_name(&cell));
+                }
                 count += 1;
                 bytes += row.row().len() + column.len() + cell.value().len();
             }
@@ -290,12 +300,15 @@ impl Batches {
         if count == 0 {
             return Ok(None);
         }
-        let arrays: Vec<ArrayRef> = vec![
+        let mut arrays: Vec<ArrayRef> = vec![
             Arc::new(keys.finish()),
             Arc::new(columns.finish()),
             Arc::new(times.finish()),
             Arc::new(values.finish()),
         ];
+        if let Some(mut types) = types {
+            arrays.push(Arc::new(types.finish()));
+        }
         RecordBatch::try_new(Arc::clone(&self.schema), arrays).map(Some)
     }
 

@@ -156,9 +156,12 @@ pub(crate) enum Shape {
     Pairs,
     /// A list of such pairs for each column, the newest first.
     Versions,
+    /// The same of a raw scan, with the type of each cell.
+    Raw,
 }
 
 impl Shape {
+    /// That of a get, or of a scan that is not raw.
     pub(crate) fn new(versions: Option<u32>, timestamps: bool) -> Self {
         match (versions, timestamps) {
             (Some(_), _) => Self::Versions,
@@ -182,7 +185,7 @@ pub(crate) fn row_dict<'py>(
         if is_column(&cell, &name) {
             // Without versions, the first cell of a column is the newest.
             if let Some(versions) = &versions {
-                versions.append(pair(py, &cell)?)?;
+                versions.append(version(py, &cell, shape)?)?;
             }
             continue;
         }
@@ -193,9 +196,9 @@ pub(crate) fn row_dict<'py>(
         let column = PyBytes::new(py, &name);
         match shape {
             Shape::Values => dict.set_item(column, PyBytes::new(py, cell.value()))?,
-            Shape::Pairs => dict.set_item(column, pair(py, &cell)?)?,
-            Shape::Versions => {
-                let list = PyList::new(py, [pair(py, &cell)?])?;
+            Shape::Pairs => dict.set_item(column, version(py, &cell, shape)?)?,
+            Shape::Versions | Shape::Raw => {
+                let list = PyList::new(py, [version(py, &cell, shape)?])?;
                 dict.set_item(column, &list)?;
                 versions = Some(list);
             }
@@ -212,8 +215,21 @@ fn is_column(cell: &CellRef<'_>, name: &[u8]) -> bool {
         && name[family.len()] == b':'
 }
 
-fn pair<'py>(py: Python<'py>, cell: &CellRef<'_>) -> PyResult<Bound<'py, PyTuple>> {
-    (PyBytes::new(py, cell.value()), cell.timestamp()).into_pyobject(py)
+fn version<'py>(
+    py: Python<'py>,
+    cell: &CellRef<'_>,
+    shape: Shape,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let (value, timestamp) = (PyBytes::new(py, cell.value()), cell.timestamp());
+    match shape {
+        Shape::Raw => (value, timestamp, type_name(cell)).into_pyobject(py),
+        Shape::Values | Shape::Pairs | Shape::Versions => (value, timestamp).into_pyobject(py),
+    }
+}
+
+/// HBase's name of what a cell is: `Put`, or that of a delete marker.
+pub(crate) fn type_name(cell: &CellRef<'_>) -> String {
+    cell.cell_type().map_or_else(String::new, |kind| kind.to_string())
 }
 
 /// The durability with one of HBase's names, such as `FSYNC_WAL`.

@@ -22,8 +22,9 @@ const BYTES_AHEAD: usize = 256 * 1024;
 /// holds before it has reached the last row.
 ///
 /// It is also a table of Arrow: `polars.DataFrame(scanner)`, `pyarrow.table(scanner)`, or the name
-/// of the variable in DuckDB. The columns are row, column, timestamp and value, with a line for
-/// each cell, or those of the argument `types`, with a line for each row. Each use scans anew.
+/// of the variable in DuckDB. The columns are row, column, timestamp and value, and of a raw scan
+/// type, with a line for each cell; or those of the argument `types`, with a line for each row.
+/// Each use scans anew.
 #[pyclass(module = "hblite")]
 #[derive(Debug)]
 pub(crate) struct Scanner {
@@ -103,7 +104,7 @@ impl Scanner {
         let _ = requested_schema;
         let table = self.table.get(py)?;
         let rows = wait(py, || table.scan(&self.scan))?;
-        arrow::stream(py, rows, self.columns.clone())
+        arrow::stream(py, rows, self.columns.clone(), self.scan.is_raw())
     }
 
     /// Ends the scan. The scanner has no further rows.

@@ -155,6 +155,11 @@ impl Table {
     /// `Bytes.toBytes` writes them; "row" is the key. Other columns, and rows without any of them,
     /// are left out.
     ///
+    /// `raw` also reads delete markers, and the cells that they delete while files still have them:
+    /// a column has a list of value, timestamp and type. The type is Put, Delete (of one version),
+    /// DeleteColumn, DeleteFamily or DeleteFamilyVersion; a marker of a family has no qualifier.
+    /// Without `versions`, it reads all. HBase lets a raw scan choose families, but no columns.
+    ///
     /// >>> import hblite
     /// >>> db = hblite.memory()
     /// >>> db.create_table("t", ["f"])
@@ -167,10 +172,14 @@ impl Table {
     /// b'a1' b'A1'
     /// >>> [key for key, row in t.scan(filter="PrefixFilter('b')")]
     /// [b'b1']
+    /// >>> t.put("a3", {"f:q": "v"}, timestamp=1)
+    /// >>> t.delete("a3", ["f:q"], timestamp=2)
+    /// >>> list(t.scan("a3", "b", raw=True))
+    /// [(b'a3', {b'f:q': [(b'', 2, 'DeleteColumn'), (b'v', 1, 'Put')]})]
     /// >>> db.close()
     #[pyo3(signature = (start=None, stop=None, *, prefix=None, reverse=false, limit=None,
         columns=None, versions=None, timestamps=false, time_range=None, filter=None,
-        include_start=true, include_stop=false, types=None))]
+        include_start=true, include_stop=false, types=None, raw=false))]
     #[allow(clippy::too_many_arguments, reason = "they are Python's keyword arguments")]
     fn scan(
         &self,
@@ -188,6 +197,7 @@ impl Table {
         include_start: bool,
         include_stop: bool,
         types: Option<&Bound<'_, PyDict>>,
+        raw: bool,
     ) -> PyResult<Scanner> {
         let table = self.table.get(py)?;
         let mut scan = Scan::new().with_reversed(reverse);
@@ -207,13 +217,22 @@ impl Table {
             scan = scan.with_limit(limit);
         }
         let mut scan = Reading::new(py, columns, versions, time_range, filter)?.scan(scan);
+        let mut shape = Shape::new(versions, timestamps);
+        if raw {
+            if types.is_some() {
+                let message = "types gives each row a line, which has no place for delete markers";
+                return Err(PyValueError::new_err(message));
+            }
+            scan = if versions.is_none() { scan.with_all_versions() } else { scan }.with_raw(true);
+            shape = Shape::Raw;
+        }
         let typed = types.map(Columns::new).transpose()?;
         if let Some(typed) = typed.as_ref().filter(|_| columns.is_none()) {
             for column in &typed.columns {
                 scan = scan.with_column(&column.family, &column.qualifier);
             }
         }
-        Scanner::new(py, table, scan, Shape::new(versions, timestamps), typed)
+        Scanner::new(py, table, scan, shape, typed)
     }
 
     /// Writes columns of a row: all or none.

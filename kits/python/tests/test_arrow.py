@@ -48,6 +48,17 @@ def test_every_cell_is_a_line(db):
     assert len(expected) > 500
 
 
+def test_a_raw_scan_has_the_type_of_each_cell(db):
+    t = db["t"]
+    t.put("r", {"f:q": "v"}, timestamp=1)
+    t.delete("r", ["f:q"], timestamp=2)
+    read = pyarrow.table(t.scan(raw=True))
+    assert str(read.schema.field("type").type) == "string"
+    assert read["type"].to_pylist() == ["DeleteColumn", "Put"]
+    assert read["value"].to_pylist() == [b"", b"v"]
+    assert "type" not in pyarrow.table(t.scan()).column_names
+
+
 def test_a_scan_is_read_anew_each_time(db):
     t = db["t"]
     t.put("a", {"f:q": "1"})

@@ -93,6 +93,55 @@ def test_scans(db):
         assert sum(pages, []) == keys(t.scan(prefix="b", reverse=reverse))
 
 
+def test_raw_scans_show_delete_markers_and_what_they_delete(db):
+    t = db["t"]
+    for timestamp in 1, 2, 3:
+        t.put("r", {"f:q": f"v{timestamp}"}, timestamp=timestamp)
+    t.put("r", {"g:": "gone"}, timestamp=4)
+    t.put("s", {"f:q": "there"}, timestamp=5)
+    t.delete("r", ["f:q"], timestamp=2)
+    t.delete("r", ["f:q"], timestamp=3, exact=True)
+    t.delete("r", ["g"], timestamp=6)
+    t.delete("r", ["g"], timestamp=7, exact=True)
+    everything = [
+        (
+            b"r",
+            {
+                b"f:q": [
+                    (b"", 3, "Delete"),
+                    (b"v3", 3, "Put"),
+                    (b"", 2, "DeleteColumn"),
+                    (b"v2", 2, "Put"),
+                    (b"v1", 1, "Put"),
+                ],
+                b"g:": [
+                    (b"", 7, "DeleteFamilyVersion"),
+                    (b"", 6, "DeleteFamily"),
+                    (b"gone", 4, "Put"),
+                ],
+            },
+        ),
+        (b"s", {b"f:q": [(b"there", 5, "Put")]}),
+    ]
+    assert keys(t.scan()) == [b"s"]
+    assert list(t.scan(raw=True)) == everything
+    assert list(t.scan(raw=True, timestamps=True, reverse=True)) == everything[::-1]
+    g = (b"r", {b"g:": everything[0][1][b"g:"]})
+    assert list(t.scan(raw=True, columns=["g"])) == [g]
+    newest = dict(t.scan(raw=True, versions=1, columns=["f"]))[b"r"][b"f:q"]
+    assert [one for one in newest if one[2] == "Put"] == [(b"v3", 3, "Put")]
+    assert dict(t.scan(raw=True, time_range=(4, 7)))[b"r"] == {
+        b"g:": [(b"", 6, "DeleteFamily"), (b"gone", 4, "Put")]
+    }
+    with pytest.raises(hblite.Error, match="any column for a raw scan"):
+        list(t.scan(raw=True, columns=["f:q"]))
+    with pytest.raises(ValueError, match="delete markers"):
+        t.scan(raw=True, types={"f:q": str})
+    db.flush("t")
+    db.compact("t", major=True)
+    assert list(t.scan(raw=True)) == everything[1:]
+
+
 def test_a_scanner_can_end_early(db):
     t = db["t"]
     with t.batch(size=7) as b:

@@ -14,7 +14,9 @@ TimeRange = tuple[int, int]
 Values = dict[bytes, bytes]
 Pairs = dict[bytes, tuple[bytes, int]]
 Versions = dict[bytes, list[tuple[bytes, int]]]
-Row = Union[Values, Pairs, Versions]
+#: The versions of a raw scan, with HBase's name of their type, such as Put or DeleteColumn.
+RawVersions = dict[bytes, list[tuple[bytes, int, str]]]
+Row = Union[Values, Pairs, Versions, RawVersions]
 
 class RegionLoad(TypedDict):
     read_requests: int
@@ -181,6 +183,7 @@ class Table:
         include_start: bool = True,
         include_stop: bool = False,
         types: Optional[dict[Any, Union[str, type]]] = None,
+        raw: bool = False,
     ) -> Scanner: ...
     def put(
         self,
