@@ -325,6 +325,43 @@ typedef int32_t hblite_comparison;
 #endif // __cplusplus
 
 /**
+ * What a cell is: a value, or a marker that deletes others. Only raw scans read markers.
+ */
+enum hblite_cell_type
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * A value.
+     */
+    HBLITE_CELL_PUT = 4,
+    /**
+     * Deletes the version of its column that has its timestamp.
+     */
+    HBLITE_CELL_DELETE = 8,
+    /**
+     * Deletes the cells of its family that have its timestamp.
+     */
+    HBLITE_CELL_DELETE_FAMILY_VERSION = 10,
+    /**
+     * Deletes the versions of its column that are not newer.
+     */
+    HBLITE_CELL_DELETE_COLUMN = 12,
+    /**
+     * Deletes the cells of its family that are not newer.
+     */
+    HBLITE_CELL_DELETE_FAMILY = 14,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum hblite_cell_type hblite_cell_type;
+#else
+typedef int32_t hblite_cell_type;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Reads and writes of one table that are sent together, which is the fast way to write many rows.
  * Each succeeds or fails on its own. `hblite_free` ends it.
  */
@@ -439,6 +476,10 @@ typedef struct {
      * In milliseconds since 1970-01-01 UTC, unless the writer gave it another meaning.
      */
     int64_t timestamp;
+    /**
+     * A `hblite_cell_type`.
+     */
+    int32_t cell_type;
 } hblite_cell;
 
 #ifdef __cplusplus
@@ -740,6 +781,13 @@ hblite_code hblite_read_set_reversed(hblite_read *read, int32_t reversed, hblite
  * Scans at most so many rows.
  */
 hblite_code hblite_read_set_limit(hblite_read *read, uint32_t rows, hblite_error *error);
+
+/**
+ * Scans delete markers too, and the cells that they delete while files still have them, if `raw`
+ * is not 0: `cell_type` tells which. It reads one version of a column unless
+ * `hblite_read_set_versions` asks for more. HBase lets a raw scan choose families, but no columns.
+ */
+hblite_code hblite_read_set_raw(hblite_read *read, int32_t raw, hblite_error *error);
 
 /**
  * Sets `*cells` to the first of the cells of a row and `*count` to their number, which is 0 for a

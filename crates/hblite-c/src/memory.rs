@@ -126,6 +126,22 @@ pub(crate) fn give<T>(place: Option<&mut MaybeUninit<T>>, value: T) -> Result<&m
     }
 }
 
+/// What a cell is: a value, or a marker that deletes others. Only raw scans read markers.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy)]
+pub enum CellType {
+    /// A value.
+    Put = 4,
+    /// Deletes the version of its column that has its timestamp.
+    Delete = 8,
+    /// Deletes the cells of its family that have its timestamp.
+    DeleteFamilyVersion = 10,
+    /// Deletes the versions of its column that are not newer.
+    DeleteColumn = 12,
+    /// Deletes the cells of its family that are not newer.
+    DeleteFamily = 14,
+}
+
 /// A cell. Its memory belongs to the row that it was read from.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -140,6 +156,8 @@ pub struct Cell<'a> {
     pub value: Bytes<'a>,
     /// In milliseconds since 1970-01-01 UTC, unless the writer gave it another meaning.
     pub timestamp: i64,
+    /// A `hblite_cell_type`.
+    pub cell_type: i32,
 }
 
 /// A row that was read: its cells in the order of families, qualifiers and descending timestamps.
@@ -170,6 +188,7 @@ impl Row {
             qualifier: outliving(cell.qualifier()),
             value: outliving(cell.value()),
             timestamp: cell.timestamp(),
+            cell_type: i32::from(cell.type_code()),
         });
         Self { cells: cells.collect(), result }
     }

@@ -46,6 +46,7 @@ struct Rows {
     stop: Option<(Vec<u8>, bool)>,
     reversed: bool,
     limit: Option<u32>,
+    is_raw: bool,
 }
 
 /// Applies the settings to a get or a scan.
@@ -80,7 +81,7 @@ impl Read {
         let Some(read) = registry::get_if_any(read)? else { return Ok(Get::new(row)) };
         let settings = read.settings.lock();
         if settings.rows != Rows::default() {
-            let message = "this hblite_read chooses rows, which only a scan can do";
+            let message = "this hblite_read chooses rows or is raw, as only a scan can be";
             return Err(Failure::argument(message));
         }
         Ok(apply!(settings, Get::new(row)))
@@ -91,7 +92,7 @@ impl Read {
         let Some(read) = registry::get_if_any(read)? else { return Ok(Scan::new()) };
         let settings = read.settings.lock();
         let rows = &settings.rows;
-        let mut scan = Scan::new().with_reversed(rows.reversed);
+        let mut scan = Scan::new().with_reversed(rows.reversed).with_raw(rows.is_raw);
         if let Some(prefix) = &rows.prefix {
             scan = scan.with_prefix(prefix);
         }
@@ -262,6 +263,21 @@ pub extern "C" fn hblite_read_set_limit(
             return Err(Failure::argument("the limit must be at least 1"));
         }
         settings.rows.limit = Some(rows);
+        Ok(())
+    })
+}
+
+/// Scans delete markers too, and the cells that they delete while files still have them, if `raw`
+/// is not 0: `cell_type` tells which. It reads one version of a column unless
+/// `hblite_read_set_versions` asks for more. HBase lets a raw scan choose families, but no columns.
+#[unsafe(no_mangle)]
+pub extern "C" fn hblite_read_set_raw(
+    read: *mut Read,
+    raw: i32,
+    error: Option<&mut MaybeUninit<Error>>,
+) -> Code {
+    change(read, error, |settings| {
+        settings.rows.is_raw = raw != 0;
         Ok(())
     })
 }

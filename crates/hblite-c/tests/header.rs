@@ -9,6 +9,7 @@ fn crate_file(name: &str) -> PathBuf {
 
 /// Constants that are unambiguous without the name of their type.
 const SHORTER: &[(&str, &str)] = &[
+    ("HBLITE_CELL_TYPE_", "HBLITE_CELL_"),
     ("HBLITE_CODE_", "HBLITE_"),
     ("HBLITE_COMPARISON_", "HBLITE_"),
     ("HBLITE_DELETE_SCOPE_", "HBLITE_DELETE_"),

@@ -237,6 +237,63 @@ static void deletes(void)
     OK(hblite_free(read, &error));
 }
 
+/* The cells of the rows of a scan that is raw, as "type@timestamp" in order. */
+static const char *raw_types(hblite_read *read)
+{
+    static char text[1024];
+    hblite_scanner *scanner;
+    hblite_row *row;
+    const hblite_cell *cells;
+    size_t count, used = 0;
+    text[0] = 0;
+    OK(hblite_scan(table, read, &scanner, &error));
+    for (;;) {
+        OK(hblite_scanner_next(scanner, &row, &error));
+        if (row == NULL)
+            break;
+        OK(hblite_row_cells(row, &cells, &count, &error));
+        for (size_t i = 0; i < count; i++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%d@%lld ",
+                                     (int)cells[i].cell_type, (long long)cells[i].timestamp);
+        OK(hblite_free(row, &error));
+    }
+    OK(hblite_free(scanner, &error));
+    return text;
+}
+
+static void raw_scans(void)
+{
+    hblite_read *read = new_read();
+    hblite_row *row;
+    hblite_write *write;
+    put_at("raw", "q", "old", 1);
+    put_at("raw", "q", "new", 4);
+    OK(hblite_write_new(HBLITE_DELETE, T("raw"), &write, &error));
+    OK(hblite_write_add_delete(write, HBLITE_DELETE_FAMILY, T("f"), T(""), 3, &error));
+    OK(hblite_write_add_delete(write, HBLITE_DELETE_COLUMN, T("f"), T("q"), 2, &error));
+    OK(hblite_write_add_delete(write, HBLITE_DELETE_VERSION, T("f"), T("q"), 4, &error));
+    OK(hblite_write_add_delete(write, HBLITE_DELETE_FAMILY_VERSION, T("f"), T(""), 5, &error));
+    OK(hblite_mutate(table, write, NULL, &error));
+    OK(hblite_free(write, &error));
+
+    OK(hblite_read_set_prefix(read, T("raw"), &error));
+    OK(hblite_read_set_versions(read, 9, &error));
+    CHECK(strcmp(raw_types(read), "") == 0);
+    OK(hblite_read_set_raw(read, 1, &error));
+    CHECK(HBLITE_CELL_PUT == 4 && HBLITE_CELL_DELETE == 8 &&
+          HBLITE_CELL_DELETE_FAMILY_VERSION == 10 && HBLITE_CELL_DELETE_COLUMN == 12 &&
+          HBLITE_CELL_DELETE_FAMILY == 14);
+    CHECK(strcmp(raw_types(read), "10@5 14@3 8@4 4@4 12@2 4@1 ") == 0);
+    OK(hblite_read_set_raw(read, 0, &error));
+    CHECK(strcmp(raw_types(read), "") == 0);
+    OK(hblite_free(read, &error));
+
+    read = new_read();
+    OK(hblite_read_set_raw(read, 1, &error));
+    FAILS(HBLITE_INVALID_ARGUMENT, "is raw", hblite_get(table, T("raw"), read, &row, &error));
+    OK(hblite_free(read, &error));
+}
+
 static void reads(void)
 {
     hblite_read *read = new_read();
@@ -393,6 +450,7 @@ int main(int count, char **arguments)
     OK(hblite_table_new(db, T("t"), &table, &error));
     writes();
     deletes();
+    raw_scans();
     reads();
     scans();
     batches();
