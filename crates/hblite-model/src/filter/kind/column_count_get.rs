@@ -29,7 +29,7 @@ impl Filter {
 
 impl Kind for ColumnCountGetFilter {
     fn evaluator(&self, _: &mut Evaluators) -> Box<dyn Evaluate> {
-        Box::new(Evaluator::new(self.limit))
+        Box::new(Evaluator { limit: self.limit, count: 0 })
     }
 }
 
@@ -50,12 +50,6 @@ impl ColumnCountGetFilter {
 struct Evaluator {
     limit: i32,
     count: i64,
-}
-
-impl Evaluator {
-    fn new(limit: i32) -> Self {
-        Self { limit, count: 0 }
-    }
 }
 
 impl Evaluate for Evaluator {

@@ -27,7 +27,7 @@ impl Filter {
 
 impl Kind for ColumnPrefixFilter {
     fn evaluator(&self, _: &mut Evaluators) -> Box<dyn Evaluate> {
-        Box::new(Evaluator::new(self.prefix.clone()))
+        Box::new(self.clone())
     }
 
     fn is_hinting(&self) -> bool {
@@ -51,18 +51,7 @@ impl ColumnPrefixFilter {
     }
 }
 
-#[derive(Debug)]
-struct Evaluator {
-    prefix: Vec<u8>,
-}
-
-impl Evaluator {
-    fn new(prefix: Vec<u8>) -> Self {
-        Self { prefix }
-    }
-}
-
-impl Evaluate for Evaluator {
+impl Evaluate for ColumnPrefixFilter {
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         let qualifier = cell.qualifier();
         let length = qualifier.len().min(self.prefix.len());

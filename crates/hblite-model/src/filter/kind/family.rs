@@ -29,7 +29,7 @@ impl Filter {
 
 impl Kind for FamilyFilter {
     fn evaluator(&self, _: &mut Evaluators) -> Box<dyn Evaluate> {
-        Box::new(Evaluator::new(self.operator, self.comparator.clone()))
+        Box::new(self.clone())
     }
 }
 
@@ -46,19 +46,7 @@ impl FamilyFilter {
     }
 }
 
-#[derive(Debug)]
-struct Evaluator {
-    operator: CompareOperator,
-    comparator: Comparator,
-}
-
-impl Evaluator {
-    fn new(operator: CompareOperator, comparator: Comparator) -> Self {
-        Self { operator, comparator }
-    }
-}
-
-impl Evaluate for Evaluator {
+impl Evaluate for FamilyFilter {
     fn filter_row_key(&mut self, _row: &[u8]) -> Result<bool> {
         Ok(false)
     }

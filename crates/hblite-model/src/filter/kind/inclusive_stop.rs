@@ -28,7 +28,8 @@ impl Filter {
 
 impl Kind for InclusiveStopFilter {
     fn evaluator(&self, make: &mut Evaluators) -> Box<dyn Evaluate> {
-        Box::new(Evaluator::new(self.stop_row.clone(), make.direction()))
+        let (stop_row, direction) = (self.stop_row.clone(), make.direction());
+        Box::new(Evaluator { stop_row, direction, is_done: false })
     }
 }
 
@@ -49,12 +50,6 @@ struct Evaluator {
     stop_row: Vec<u8>,
     direction: Direction,
     is_done: bool,
-}
-
-impl Evaluator {
-    fn new(stop_row: Vec<u8>, direction: Direction) -> Self {
-        Self { stop_row, direction, is_done: false }
-    }
 }
 
 impl Evaluate for Evaluator {

@@ -37,7 +37,7 @@ impl Filter {
 
 impl Kind for MultipleColumnPrefixFilter {
     fn evaluator(&self, _: &mut Evaluators) -> Box<dyn Evaluate> {
-        Box::new(Evaluator::new(self.prefixes.clone()))
+        Box::new(Evaluator { prefixes: self.prefixes.clone(), hint: 0 })
     }
 
     fn is_hinting(&self) -> bool {
@@ -70,12 +70,6 @@ struct Evaluator {
     prefixes: Vec<Vec<u8>>,
     /// Index of the prefix to seek to.
     hint: usize,
-}
-
-impl Evaluator {
-    fn new(prefixes: Vec<Vec<u8>>) -> Self {
-        Self { prefixes, hint: 0 }
-    }
 }
 
 impl Evaluate for Evaluator {

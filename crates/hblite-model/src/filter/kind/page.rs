@@ -29,7 +29,7 @@ impl Filter {
 
 impl Kind for PageFilter {
     fn evaluator(&self, _: &mut Evaluators) -> Box<dyn Evaluate> {
-        Box::new(Evaluator::new(self.size))
+        Box::new(Evaluator { size: self.size, rows_accepted: 0 })
     }
 
     fn has_filter_row(&self) -> bool {
@@ -54,12 +54,6 @@ impl PageFilter {
 struct Evaluator {
     size: i64,
     rows_accepted: i64,
-}
-
-impl Evaluator {
-    fn new(size: i64) -> Self {
-        Self { size, rows_accepted: 0 }
-    }
 }
 
 impl Evaluate for Evaluator {

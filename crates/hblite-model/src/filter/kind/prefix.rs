@@ -28,7 +28,8 @@ impl Filter {
 
 impl Kind for PrefixFilter {
     fn evaluator(&self, make: &mut Evaluators) -> Box<dyn Evaluate> {
-        Box::new(Evaluator::new(self.prefix.clone(), make.direction()))
+        let (prefix, direction) = (self.prefix.clone(), make.direction());
+        Box::new(Evaluator { prefix, direction, is_past: false, rejected: true })
     }
 }
 
@@ -52,12 +53,6 @@ struct Evaluator {
     is_past: bool,
     /// True until a row has passed: without a call of `filter_row_key` no row does.
     rejected: bool,
-}
-
-impl Evaluator {
-    fn new(prefix: Vec<u8>, direction: Direction) -> Self {
-        Self { prefix, direction, is_past: false, rejected: true }
-    }
 }
 
 impl Evaluate for Evaluator {

@@ -29,7 +29,7 @@ impl Filter {
 
 impl Kind for QualifierFilter {
     fn evaluator(&self, _: &mut Evaluators) -> Box<dyn Evaluate> {
-        Box::new(Evaluator::new(self.operator, self.comparator.clone()))
+        Box::new(self.clone())
     }
 
     fn judges_cells_alone(&self) -> bool {
@@ -50,19 +50,7 @@ impl QualifierFilter {
     }
 }
 
-#[derive(Debug)]
-struct Evaluator {
-    operator: CompareOperator,
-    comparator: Comparator,
-}
-
-impl Evaluator {
-    fn new(operator: CompareOperator, comparator: Comparator) -> Self {
-        Self { operator, comparator }
-    }
-}
-
-impl Evaluate for Evaluator {
+impl Evaluate for QualifierFilter {
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         let passes = self.comparator.passes(self.operator, cell.qualifier())?;
         Ok(if passes { ReturnCode::Include } else { ReturnCode::Skip })

@@ -24,7 +24,8 @@ impl Filter {
 
 impl Kind for RandomRowFilter {
     fn evaluator(&self, make: &mut Evaluators) -> Box<dyn Evaluate> {
-        Box::new(Evaluator::new(self.chance, make.next_seed()))
+        let (chance, state) = (self.chance, make.next_seed());
+        Box::new(Evaluator { chance, state, rejected: false })
     }
 
     fn has_filter_row(&self) -> bool {
@@ -46,10 +47,6 @@ struct Evaluator {
 }
 
 impl Evaluator {
-    fn new(chance: f32, seed: u64) -> Self {
-        Self { chance, state: seed, rejected: false }
-    }
-
     /// The next number of a splitmix64 generator, in `[0, 1)`.
     fn next_fraction(&mut self) -> f32 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);

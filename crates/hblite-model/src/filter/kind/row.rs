@@ -29,7 +29,8 @@ impl Filter {
 
 impl Kind for RowFilter {
     fn evaluator(&self, _: &mut Evaluators) -> Box<dyn Evaluate> {
-        Box::new(Evaluator::new(self.operator, self.comparator.clone()))
+        let (operator, comparator) = (self.operator, self.comparator.clone());
+        Box::new(Evaluator { operator, comparator, rejected: false })
     }
 }
 
@@ -51,12 +52,6 @@ struct Evaluator {
     operator: CompareOperator,
     comparator: Comparator,
     rejected: bool,
-}
-
-impl Evaluator {
-    fn new(operator: CompareOperator, comparator: Comparator) -> Self {
-        Self { operator, comparator, rejected: false }
-    }
 }
 
 impl Evaluate for Evaluator {

@@ -25,7 +25,7 @@ impl Filter {
 impl Kind for SkipFilter {
     fn evaluator(&self, make: &mut Evaluators) -> Box<dyn Evaluate> {
         // HBase passes the direction to lists only: a wrapped filter always assumes a forward scan.
-        Box::new(Evaluator::new(make.forward(&self.filter)))
+        Box::new(Evaluator { inner: make.forward(&self.filter), rejected: false })
     }
 
     fn has_filter_row(&self) -> bool {
@@ -48,12 +48,6 @@ impl fmt::Display for SkipFilter {
 struct Evaluator {
     inner: Box<dyn Evaluate>,
     rejected: bool,
-}
-
-impl Evaluator {
-    fn new(inner: Box<dyn Evaluate>) -> Self {
-        Self { inner, rejected: false }
-    }
 }
 
 impl Evaluate for Evaluator {

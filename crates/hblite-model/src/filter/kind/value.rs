@@ -29,7 +29,7 @@ impl Filter {
 
 impl Kind for ValueFilter {
     fn evaluator(&self, _: &mut Evaluators) -> Box<dyn Evaluate> {
-        Box::new(Evaluator::new(self.operator, self.comparator.clone()))
+        Box::new(self.clone())
     }
 
     fn judges_cells_alone(&self) -> bool {
@@ -50,19 +50,7 @@ impl ValueFilter {
     }
 }
 
-#[derive(Debug)]
-struct Evaluator {
-    operator: CompareOperator,
-    comparator: Comparator,
-}
-
-impl Evaluator {
-    fn new(operator: CompareOperator, comparator: Comparator) -> Self {
-        Self { operator, comparator }
-    }
-}
-
-impl Evaluate for Evaluator {
+impl Evaluate for ValueFilter {
     fn filter_cell(&mut self, cell: &CellRef<'_>) -> Result<ReturnCode> {
         let passes = self.comparator.passes(self.operator, cell.value())?;
         Ok(if passes { ReturnCode::Include } else { ReturnCode::Skip })

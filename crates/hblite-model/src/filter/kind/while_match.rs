@@ -26,7 +26,7 @@ impl Filter {
 impl Kind for WhileMatchFilter {
     fn evaluator(&self, make: &mut Evaluators) -> Box<dyn Evaluate> {
         // HBase passes the direction to lists only: a wrapped filter always assumes a forward scan.
-        Box::new(Evaluator::new(make.forward(&self.filter)))
+        Box::new(Evaluator { inner: make.forward(&self.filter), is_over: false })
     }
 
     fn has_filter_row(&self) -> bool {
@@ -48,12 +48,6 @@ impl fmt::Display for WhileMatchFilter {
 struct Evaluator {
     inner: Box<dyn Evaluate>,
     is_over: bool,
-}
-
-impl Evaluator {
-    fn new(inner: Box<dyn Evaluate>) -> Self {
-        Self { inner, is_over: false }
-    }
 }
 
 impl Evaluate for Evaluator {
