@@ -10,31 +10,20 @@ use super::cell_text::counter;
 use super::columns::Column;
 use super::region::regions_of;
 use super::{
-    Arguments, Command, CommandResult, Context, Failure, MANY, integer, not_of, rows, schema, table,
+    Arguments, CommandResult, Context, Failure, MANY, integer, not_of, rows, schema, table,
 };
 use crate::format::Format;
 use crate::object::Object;
 use crate::value::{Hash, Value};
 
-pub(super) const COMMANDS: &[Command] = &[
-    Command {
-        name: "append",
-        aliases: &[],
-        arity: (4, 5),
-        is_table_method: true,
-        usage: "\
+commands! {
+    method "append" 4 5, "\
 Appends to a cell's value and prints the result.
 
   hbase> append 't1', 'r1', 'f1:q1', 'more'
-  hbase> t.append 'r1', 'f1:q1', 'more'",
-        run: append,
-    },
-    Command {
-        name: "count",
-        aliases: &[],
-        arity: (1, 2),
-        is_table_method: true,
-        usage: "\
+  hbase> t.append 'r1', 'f1:q1', 'more'" => append;
+
+    method "count" 1 2, "\
 Counts the rows of a table and returns their number. The count so far is printed every INTERVAL
 rows (default 1000). Accepts options of a scan: COLUMNS, STARTROW, STOPROW, ROWPREFIXFILTER, FILTER,
 CACHE.
@@ -42,28 +31,16 @@ CACHE.
   hbase> count 'ns1:t1'
   hbase> count 't1', INTERVAL => 100000
   hbase> count 't1', COLUMNS => ['f1'], STARTROW => 'abc', STOPROW => 'xyz'
-  hbase> t.count FILTER => \"PrefixFilter('a')\"",
-        run: rows::count,
-    },
-    Command {
-        name: "delete",
-        aliases: &[],
-        arity: (3, 5),
-        is_table_method: true,
-        usage: "\
+  hbase> t.count FILTER => \"PrefixFilter('a')\"" => rows::count;
+
+    method "delete" 3 5, "\
 Deletes the newest version of a cell, or the one with exactly this timestamp.
 
   hbase> delete 't1', 'r1', 'f1:q1'
   hbase> delete 't1', 'r1', 'f1:q1', 1303668804000
-  hbase> t.delete 'r1', 'f1:q1'",
-        run: |context, arguments| delete(context, &arguments, Versions::One),
-    },
-    Command {
-        name: "deleteall",
-        aliases: &[],
-        arity: (2, 5),
-        is_table_method: true,
-        usage: "\
+  hbase> t.delete 'r1', 'f1:q1'" => |context, arguments| delete(context, &arguments, Versions::One);
+
+    method "deleteall" 2 5, "\
 Deletes all versions of a row, a family or a column, up to a timestamp if there is one. With
 ROWPREFIXFILTER, does so in all rows with that prefix, CACHE rows at a time (default 100).
 
@@ -72,15 +49,9 @@ ROWPREFIXFILTER, does so in all rows with that prefix, CACHE rows at a time (def
   hbase> deleteall 't1', 'r1', 'f1', 1303668804000
   hbase> deleteall 't1', 'r1', '', 1303668804000
   hbase> deleteall 't1', {ROWPREFIXFILTER => 'prefix', CACHE => 1000}
-  hbase> t.deleteall 'r1'",
-        run: |context, arguments| delete(context, &arguments, Versions::All),
-    },
-    Command {
-        name: "get",
-        aliases: &[],
-        arity: (2, MANY),
-        is_table_method: true,
-        usage: "\
+  hbase> t.deleteall 'r1'" => |context, arguments| delete(context, &arguments, Versions::All);
+
+    method "get" 2 MANY, "\
 Reads a row: all of it, some families or columns, versions, a time or time range, through a
 filter.
 
@@ -97,67 +68,37 @@ toFloat, toBoolean); FORMATTER sets one for all output. MAXLENGTH limits the pri
 cell.
 
   hbase> get 't1', 'r1', 'f1:counter:toLong'
-  hbase> get 't1', 'r1', {COLUMN => 'f1', FORMATTER => 'toString'}",
-        run: rows::get,
-    },
-    Command {
-        name: "get_counter",
-        aliases: &[],
-        arity: (3, 3),
-        is_table_method: true,
-        usage: "\
+  hbase> get 't1', 'r1', {COLUMN => 'f1', FORMATTER => 'toString'}" => rows::get;
+
+    method "get_counter" 3 3, "\
 Prints the value of a counter: a cell of eight bytes, as incr writes it.
 
   hbase> get_counter 't1', 'r1', 'f1:q1'
-  hbase> t.get_counter 'r1', 'f1:q1'",
-        run: get_counter,
-    },
-    Command {
-        name: "get_splits",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: true,
-        usage: "\
+  hbase> t.get_counter 'r1', 'f1:q1'" => get_counter;
+
+    method "get_splits" 1 1, "\
 Prints and returns the keys at which a table is split.
 
   hbase> get_splits 't1'
-  hbase> t.get_splits",
-        run: get_splits,
-    },
-    Command {
-        name: "incr",
-        aliases: &[],
-        arity: (3, 5),
-        is_table_method: true,
-        usage: "\
+  hbase> t.get_splits" => get_splits;
+
+    method "incr" 3 5, "\
 Adds to a counter, 1 by default, and prints its new value.
 
   hbase> incr 't1', 'r1', 'f1:q1'
   hbase> incr 't1', 'r1', 'f1:q1', -10
-  hbase> t.incr 'r1', 'f1:q1'",
-        run: increment,
-    },
-    Command {
-        name: "put",
-        aliases: &[],
-        arity: (4, 6),
-        is_table_method: true,
-        usage: "\
+  hbase> t.incr 'r1', 'f1:q1'" => increment;
+
+    method "put" 4 6, "\
 Writes a cell, with a timestamp in milliseconds if one is given, and a time to live in
 milliseconds with TTL.
 
   hbase> put 'ns1:t1', 'r1', 'f1:q1', 'value'
   hbase> put 't1', \"r\\x00\\xff\", 'f1:q1', 'value', 1303668804000
   hbase> put 't1', 'r1', 'f1:q1', 'value', {TTL => 60000}
-  hbase> t.put 'r1', 'f1:q1', 'value'",
-        run: put,
-    },
-    Command {
-        name: "scan",
-        aliases: &[],
-        arity: (1, 2),
-        is_table_method: true,
-        usage: "\
+  hbase> t.put 'r1', 'f1:q1', 'value'" => put;
+
+    method "scan" 1 2, "\
 Reads rows in the order of their keys. Options: STARTROW, STOPROW, ROWPREFIXFILTER, LIMIT, COLUMNS,
 VERSIONS, TIMESTAMP, TIMERANGE, FILTER, REVERSED, RAW, BATCH, CACHE, MAX_RESULT_SIZE,
 ALLOW_PARTIAL_RESULTS, MAXLENGTH and FORMATTER. ALL_METRICS and METRICS print what the scan did.
@@ -175,32 +116,20 @@ ALLOW_PARTIAL_RESULTS, MAXLENGTH and FORMATTER. ALL_METRICS and METRICS print wh
   hbase> t.scan LIMIT => 5
 
 The first argument must be the table. Ruby reads a brace directly after 'scan' as the beginning of a
-block. show_filters lists the filters. RAW also shows delete markers.",
-        run: rows::scan,
-    },
-    Command {
-        name: "truncate",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: false,
-        usage: "\
+block. show_filters lists the filters. RAW also shows delete markers." => rows::scan;
+
+    "truncate" 1 1, "\
 Deletes all rows of a table, which then has one region.
 
-  hbase> truncate 't1'",
-        run: |context, arguments| schema::truncate(context, &arguments, SplitPoints::Discard),
-    },
-    Command {
-        name: "truncate_preserve",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> truncate 't1'"
+        => |context, arguments| schema::truncate(context, &arguments, SplitPoints::Discard);
+
+    "truncate_preserve" 1 1, "\
 Deletes all rows of a table and keeps its regions.
 
-  hbase> truncate_preserve 't1'",
-        run: |context, arguments| schema::truncate(context, &arguments, SplitPoints::Preserve),
-    },
-];
+  hbase> truncate_preserve 't1'"
+        => |context, arguments| schema::truncate(context, &arguments, SplitPoints::Preserve);
+}
 
 /// What the writes have in common.
 pub(super) trait Write: Sized {

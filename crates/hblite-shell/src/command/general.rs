@@ -5,73 +5,49 @@ use hblite::{MasterReport, RegionStatus, ReplicationSource, ServerStatus, Server
 
 use super::help;
 use super::region::megabytes;
-use super::{Arguments, Command, CommandResult, Context, Failure};
+use super::{Arguments, CommandResult, Context, Failure};
 use crate::format::{Format, java_date};
 use crate::object::Object;
 use crate::value::Value;
 
-pub(super) const COMMANDS: &[Command] = &[
-    Command {
-        name: "status",
-        aliases: &[],
-        arity: (0, 2),
-        is_table_method: false,
-        usage: "\
+commands! {
+    "status" 0 2, "\
 Prints the state of the store: a summary ('summary'), its server ('simple') or regions ('detailed'),
 what the servers do ('tasks') or replicate ('replication').
 
   hbase> status
   hbase> status 'simple'
   hbase> status 'detailed'
-  hbase> status 'replication', 'source'",
-        run: status,
-    },
-    Command {
-        name: "table_help",
-        aliases: &[],
-        arity: (0, 0),
-        is_table_method: false,
-        usage: "\
+  hbase> status 'replication', 'source'" => status;
+
+    "table_help" 0 0, "\
 Explains how to use a table in a variable.
 
-  hbase> table_help",
-        run: |context, _| {
-            context.out.line(help::TABLE_HELP)?;
-            Ok(Value::Nil)
-        },
-    },
-    Command {
-        name: "version",
-        aliases: &[],
-        arity: (0, 0),
-        is_table_method: false,
-        usage: "\
-Prints the release of HBase whose answers hblite gives, and the version of hblite.",
-        run: |context, _| {
+  hbase> table_help" => |context, _| {
+        context.out.line(help::TABLE_HELP)?;
+        Ok(Value::Nil)
+    };
+
+    "version" 0 0, "\
+Prints the release of HBase whose answers hblite gives, and the version of hblite."
+        => |context, _| {
             context.out.line(&help::version())?;
             Ok(Value::Nil)
-        },
-    },
-    Command {
-        name: "whoami",
-        aliases: &[],
-        arity: (0, 0),
-        is_table_method: false,
-        usage: "\
+        };
+
+    "whoami" 0 0, "\
 Prints the user and their groups.
 
-  hbase> whoami",
-        run: |context, _| {
-            let line = format!("{} (auth:SIMPLE)", context.options.user);
-            context.out.line(&line)?;
-            let groups = (context.options.groups)().join(", ");
-            if !groups.is_empty() {
-                context.out.line(&format!("    groups: {groups}"))?;
-            }
-            Ok(Value::Nil)
-        },
-    },
-];
+  hbase> whoami" => |context, _| {
+        let line = format!("{} (auth:SIMPLE)", context.options.user);
+        context.out.line(&line)?;
+        let groups = (context.options.groups)().join(", ");
+        if !groups.is_empty() {
+            context.out.line(&format!("    groups: {groups}"))?;
+        }
+        Ok(Value::Nil)
+    };
+}
 
 fn status(context: &mut Context<'_>, arguments: Arguments) -> CommandResult {
     let format = arguments.name_if_given(0, "The format")?;

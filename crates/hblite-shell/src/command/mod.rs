@@ -3,16 +3,26 @@
 //! A command is a [`Command`] in the table of its group's file: one function and one help text.
 //! Output lines, their order and the messages of errors are those of HBase's shell.
 
-/// The table of a group's commands, a row each: the name, the least and greatest number of
-/// arguments, the help, an example, and what the command does.
+/// The table of a group's commands, a row each: the name, with any other names, the least and
+/// greatest number of arguments, the help, and what the command does. The help is followed by an
+/// example without the command's name, or by `=>` if it has its examples. Table objects have a
+/// `method`, too: `t.scan`.
 macro_rules! commands {
+    (@is_method method) => { true };
+    (@is_method) => { false };
     ($($name:literal $least:literal $most:expr, $usage:literal $example:literal $run:expr;)*) => {
+        commands! {$(
+            $name $least $most, concat!($usage, "\n\n  hbase> ", $name, $example) => $run;
+        )*}
+    };
+    ($($($kind:ident)? $name:literal $(| $alias:literal)* $least:literal $most:expr,
+        $usage:expr => $run:expr;)*) => {
         pub(super) const COMMANDS: &[super::Command] = &[$(super::Command {
             name: $name,
-            aliases: &[],
+            aliases: &[$($alias),*],
             arity: ($least, $most),
-            is_table_method: false,
-            usage: concat!($usage, "\n\n  hbase> ", $name, $example),
+            is_table_method: commands!(@is_method $($kind)?),
+            usage: $usage,
             run: $run,
         },)*];
     };

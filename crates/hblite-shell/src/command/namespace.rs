@@ -3,80 +3,43 @@
 use hblite::NamespaceDescriptor;
 
 use super::pattern::Pattern;
-use super::{Arguments, Command, CommandResult, Context, Failure, MANY, not_of};
+use super::{Arguments, CommandResult, Context, Failure, MANY, not_of};
 use crate::value::Value;
 
-pub(super) const COMMANDS: &[Command] = &[
-    Command {
-        name: "alter_namespace",
-        aliases: &[],
-        arity: (1, MANY),
-        is_table_method: false,
-        usage: "\
+commands! {
+    "alter_namespace" 1 MANY, "\
 Sets or removes properties of a namespace.
 
   hbase> alter_namespace 'ns1', {METHOD => 'set', 'PROPERTY_NAME' => 'PROPERTY_VALUE'}
-  hbase> alter_namespace 'ns1', {METHOD => 'unset', NAME => 'PROPERTY_NAME'}",
-        run: alter_namespace,
-    },
-    Command {
-        name: "create_namespace",
-        aliases: &[],
-        arity: (1, MANY),
-        is_table_method: false,
-        usage: "\
+  hbase> alter_namespace 'ns1', {METHOD => 'unset', NAME => 'PROPERTY_NAME'}" => alter_namespace;
+
+    "create_namespace" 1 MANY, "\
 Creates a namespace, with properties if there are any.
 
   hbase> create_namespace 'ns1'
-  hbase> create_namespace 'ns1', {'PROPERTY_NAME' => 'PROPERTY_VALUE'}",
-        run: create_namespace,
-    },
-    Command {
-        name: "describe_namespace",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> create_namespace 'ns1', {'PROPERTY_NAME' => 'PROPERTY_VALUE'}" => create_namespace;
+
+    "describe_namespace" 1 1, "\
 Prints the properties of a namespace.
 
-  hbase> describe_namespace 'ns1'",
-        run: describe_namespace,
-    },
-    Command {
-        name: "drop_namespace",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> describe_namespace 'ns1'" => describe_namespace;
+
+    "drop_namespace" 1 1, "\
 Deletes a namespace, which must contain no tables.
 
-  hbase> drop_namespace 'ns1'",
-        run: drop_namespace,
-    },
-    Command {
-        name: "list_namespace",
-        aliases: &[],
-        arity: (0, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> drop_namespace 'ns1'" => drop_namespace;
+
+    "list_namespace" 0 1, "\
 Lists namespaces, all or those whose name contains a match of a regular expression.
 
   hbase> list_namespace
-  hbase> list_namespace 'abc.*'",
-        run: list_namespace,
-    },
-    Command {
-        name: "list_namespace_tables",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> list_namespace 'abc.*'" => list_namespace;
+
+    "list_namespace_tables" 1 1, "\
 Lists the tables of a namespace.
 
-  hbase> list_namespace_tables 'ns1'",
-        run: list_namespace_tables,
-    },
-];
+  hbase> list_namespace_tables 'ns1'" => list_namespace_tables;
+}
 
 const NAME: &str = "Namespace name";
 

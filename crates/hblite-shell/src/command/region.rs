@@ -6,96 +6,59 @@ use hblite::{
 };
 
 use super::key::key_of;
-use super::{Arguments, Command, CommandResult, Context, Failure, MANY};
+use super::{Arguments, CommandResult, Context, Failure, MANY};
 use crate::format::Format;
 use crate::object::Object;
 use crate::value::{Hash, Value};
 
-pub(super) const COMMANDS: &[Command] = &[
-    Command {
-        name: "compact",
-        aliases: &[],
-        arity: (1, 3),
-        is_table_method: false,
-        usage: "\
+commands! {
+    "compact" 1 3, "\
 Merges files of a table or region that the compaction policy selects, and returns when that is done.
 With a family, only its files are merged.
 
   hbase> compact 't1'
   hbase> compact 'REGION_NAME'
-  hbase> compact 't1', 'f1'",
-        run: |context, arguments| compact(context, &arguments, false),
-    },
-    Command {
-        name: "flush",
-        aliases: &[],
-        arity: (1, 2),
-        is_table_method: true,
-        usage: "\
+  hbase> compact 't1', 'f1'" => |context, arguments| compact(context, &arguments, false);
+
+    method "flush" 1 2, "\
 Writes the memory of a table or region to files. With a family, only its memory is written.
 
   hbase> flush 't1'
   hbase> flush 't1', 'f1'
   hbase> flush 'REGION_NAME'
   hbase> flush 'ENCODED_REGION_NAME'
-  hbase> t.flush",
-        run: flush,
-    },
-    Command {
-        name: "major_compact",
-        aliases: &[],
-        arity: (1, 3),
-        is_table_method: false,
-        usage: "\
+  hbase> t.flush" => flush;
+
+    "major_compact" 1 3, "\
 Merges all files of each family of a table or region into one, without deleted and expired cells,
 and returns when that is done. With a family, only its files are merged.
 
   hbase> major_compact 't1'
   hbase> major_compact 't1', 'f1'
-  hbase> major_compact 'REGION_NAME'",
-        run: |context, arguments| compact(context, &arguments, true),
-    },
-    Command {
-        name: "merge_region",
-        aliases: &[],
-        arity: (0, MANY),
-        is_table_method: false,
-        usage: "\
+  hbase> major_compact 'REGION_NAME'" => |context, arguments| compact(context, &arguments, true);
+
+    "merge_region" 0 MANY, "\
 Merges two or more adjacent regions, given by their full or encoded names. With true as the last
 argument, regions that are not adjacent are accepted, too.
 
   hbase> merge_region 'REGION_NAME', 'REGION_NAME'
   hbase> merge_region ['ENCODED_REGION_NAME', 'ENCODED_REGION_NAME', 'ENCODED_REGION_NAME']
-  hbase> merge_region 'REGION_NAME', 'REGION_NAME', true",
-        run: merge_region,
-    },
-    Command {
-        name: "split",
-        aliases: &[],
-        arity: (1, 2),
-        is_table_method: false,
-        usage: "\
+  hbase> merge_region 'REGION_NAME', 'REGION_NAME', true" => merge_region;
+
+    "split" 1 2, "\
 Splits every region of a table at its middle, a table at a key, or a region.
 
   hbase> split 't1'
   hbase> split 't1', 'splitKey'
   hbase> split 'REGION_NAME'
-  hbase> split 'ENCODED_REGION_NAME', 'splitKey'",
-        run: split,
-    },
-    Command {
-        name: "truncate_region",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> split 'ENCODED_REGION_NAME', 'splitKey'" => split;
+
+    "truncate_region" 1 1, "\
 Removes all cells of a region; the region and its table stay in service.
 
   hbase> truncate_region 'REGION_NAME'
-  hbase> truncate_region 'ENCODED_REGION_NAME'",
-        run: truncate_region,
-    },
-];
+  hbase> truncate_region 'ENCODED_REGION_NAME'" => truncate_region;
+}
 
 /// What a command on tables and regions applies to.
 enum Target {

@@ -9,18 +9,13 @@ use serde_json::Value as Json;
 
 use super::alter;
 use super::pattern::{Change, for_all, matching_tables};
-use super::{Arguments, Command, CommandResult, Context, Failure, MANY, not_of, region};
+use super::{Arguments, CommandResult, Context, Failure, MANY, not_of, region};
 use crate::format::Format;
 use crate::object::Object;
 use crate::value::Value;
 
-pub(super) const COMMANDS: &[Command] = &[
-    Command {
-        name: "alter",
-        aliases: &[],
-        arity: (1, MANY),
-        is_table_method: false,
-        usage: "\
+commands! {
+    "alter" 1 MANY, "\
 Changes a table: adds or changes families, deletes them, sets or removes attributes. Several
 changes can be given at once. The table stays in service.
 
@@ -32,51 +27,28 @@ changes can be given at once. The table stays in service.
   hbase> alter 't1', METADATA => {'owner' => 'johndoe'}
   hbase> alter 't1', CONFIGURATION => {'hbase.table.sanity.checks' => 'false'}
   hbase> alter 't1', METHOD => 'table_att_unset', NAME => 'MAX_FILESIZE'
-  hbase> alter 't1', METHOD => 'table_conf_unset', NAME => 'hbase.table.sanity.checks'",
-        run: alter::alter,
-    },
-    Command {
-        name: "alter_async",
-        aliases: &[],
-        arity: (1, MANY),
-        is_table_method: false,
-        usage: "\
+  hbase> alter 't1', METHOD => 'table_conf_unset', NAME => 'hbase.table.sanity.checks'"
+        => alter::alter;
+
+    "alter_async" 1 MANY, "\
 Changes a table as alter does, and prints nothing. The change is complete when it returns.
 
   hbase> alter_async 't1', NAME => 'f1', VERSIONS => 5
-  hbase> alter_status 't1'",
-        run: alter::alter_async,
-    },
-    Command {
-        name: "alter_status",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> alter_status 't1'" => alter::alter_async;
+
+    "alter_status" 1 1, "\
 Prints how many regions of a table have its newest settings; in hblite, always all of them.
 
-  hbase> alter_status 't1'",
-        run: alter::alter_status,
-    },
-    Command {
-        name: "clone_table_schema",
-        aliases: &[],
-        arity: (2, 3),
-        is_table_method: false,
-        usage: "\
+  hbase> alter_status 't1'" => alter::alter_status;
+
+    "clone_table_schema" 2 3, "\
 Creates a table with the settings of another one, and its splits unless the third argument is
 false. No rows are copied.
 
   hbase> clone_table_schema 't1', 't2'
-  hbase> clone_table_schema 't1', 't2', false",
-        run: clone_table_schema,
-    },
-    Command {
-        name: "create",
-        aliases: &[],
-        arity: (1, MANY),
-        is_table_method: false,
-        usage: "\
+  hbase> clone_table_schema 't1', 't2', false" => clone_table_schema;
+
+    "create" 1 MANY, "\
 Creates a table with at least one family. A family is a name, or a hash with NAME and settings;
 settings of the table follow. Regions are split at SPLITS, at the lines of SPLITS_FILE, or
 evenly into NUMREGIONS by a SPLITALGO: HexStringSplit, DecimalStringSplit or UniformSplit.
@@ -92,154 +64,77 @@ evenly into NUMREGIONS by a SPLITALGO: HexStringSplit, DecimalStringSplit or Uni
 The table is returned, and can be used through a variable:
 
   hbase> t1 = create 't1', 'f1'
-  hbase> t1.put 'r1', 'f1:q1', 'value'",
-        run: alter::create,
-    },
-    Command {
-        name: "describe",
-        aliases: &["desc"],
-        arity: (1, 1),
-        is_table_method: true,
-        usage: "\
+  hbase> t1.put 'r1', 'f1:q1', 'value'" => alter::create;
+
+    method "describe" | "desc" 1 1, "\
 Prints the settings of a table and its families.
 
   hbase> describe 'ns1:t1'
   hbase> desc 't1'
-  hbase> t.describe",
-        run: describe,
-    },
-    Command {
-        name: "disable",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: true,
-        usage: "\
+  hbase> t.describe" => describe;
+
+    method "disable" 1 1, "\
 Takes a table out of service.
 
   hbase> disable 't1'
-  hbase> t.disable",
-        run: disable,
-    },
-    Command {
-        name: "disable_all",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> t.disable" => disable;
+
+    "disable_all" 1 1, "\
 Takes all tables whose name matches a regular expression out of service, after confirmation.
 
-  hbase> disable_all 'ns:t.*'",
-        run: |context, arguments| for_all(context, &arguments, Change::Disable),
-    },
-    Command {
-        name: "drop",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: true,
-        usage: "\
+  hbase> disable_all 'ns:t.*'"
+        => |context, arguments| for_all(context, &arguments, Change::Disable);
+
+    method "drop" 1 1, "\
 Deletes a table, which must be disabled.
 
   hbase> drop 't1'
-  hbase> t.drop",
-        run: drop_table,
-    },
-    Command {
-        name: "drop_all",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> t.drop" => drop_table;
+
+    "drop_all" 1 1, "\
 Deletes all disabled tables whose name matches a regular expression, after confirmation.
 
-  hbase> drop_all 'ns:t.*'",
-        run: |context, arguments| for_all(context, &arguments, Change::Drop),
-    },
-    Command {
-        name: "enable",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: true,
-        usage: "\
+  hbase> drop_all 'ns:t.*'" => |context, arguments| for_all(context, &arguments, Change::Drop);
+
+    method "enable" 1 1, "\
 Puts a table back in service.
 
   hbase> enable 't1'
-  hbase> t.enable",
-        run: enable,
-    },
-    Command {
-        name: "enable_all",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> t.enable" => enable;
+
+    "enable_all" 1 1, "\
 Puts all tables whose name matches a regular expression back in service, after confirmation.
 
-  hbase> enable_all 'ns:t.*'",
-        run: |context, arguments| for_all(context, &arguments, Change::Enable),
-    },
-    Command {
-        name: "exists",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> enable_all 'ns:t.*'" => |context, arguments| for_all(context, &arguments, Change::Enable);
+
+    "exists" 1 1, "\
 Prints whether a table of this name exists.
 
-  hbase> exists 'ns1:t1'",
-        run: exists,
-    },
-    Command {
-        name: "get_table",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> exists 'ns1:t1'" => exists;
+
+    "get_table" 1 1, "\
 Returns a table for use in a variable; see table_help.
 
   hbase> t = get_table 'ns1:t1'
-  hbase> t.scan",
-        run: |_, arguments| Ok(Value::Table(arguments.table_name(0)?)),
-    },
-    Command {
-        name: "is_disabled",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> t.scan" => |_, arguments| Ok(Value::Table(arguments.table_name(0)?));
+
+    "is_disabled" 1 1, "\
 Prints whether a table is disabled.
 
-  hbase> is_disabled 't1'",
-        run: |context, arguments| say_state(context, &arguments, false),
-    },
-    Command {
-        name: "is_enabled",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> is_disabled 't1'" => |context, arguments| say_state(context, &arguments, false);
+
+    "is_enabled" 1 1, "\
 Prints whether a table is enabled.
 
-  hbase> is_enabled 't1'",
-        run: |context, arguments| say_state(context, &arguments, true),
-    },
-    Command {
-        name: "list",
-        aliases: &[],
-        arity: (0, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> is_enabled 't1'" => |context, arguments| say_state(context, &arguments, true);
+
+    "list" 0 1, "\
 Lists tables, all or those whose name matches a regular expression.
 
   hbase> list
-  hbase> list 'ns:abc.*'",
-        run: list,
-    },
-    Command {
-        name: "list_regions",
-        aliases: &[],
-        arity: (1, 3),
-        is_table_method: false,
-        usage: "\
+  hbase> list 'ns:abc.*'" => list;
+
+    "list_regions" 1 3, "\
 Lists the regions of a table: server, name, keys, megabytes in files, requests, locality. The
 second argument selects servers by the beginning of their names, and regions by locality; the third
 selects the columns.
@@ -247,33 +142,19 @@ selects the columns.
   hbase> list_regions 't1'
   hbase> list_regions 't1', 'server'
   hbase> list_regions 't1', {SERVER_NAME => 'server', LOCALITY_THRESHOLD => 0.8}
-  hbase> list_regions 't1', '', ['REGION_NAME', 'start_key']",
-        run: region::list_regions,
-    },
-    Command {
-        name: "locate_region",
-        aliases: &[],
-        arity: (2, 2),
-        is_table_method: false,
-        usage: "\
+  hbase> list_regions 't1', '', ['REGION_NAME', 'start_key']" => region::list_regions;
+
+    "locate_region" 2 2, "\
 Prints and returns the region that contains a row.
 
   hbase> locate_region 't1', 'r1'
-  hbase> locate_region('t1', 'r1').getRegion.getEncodedName",
-        run: region::locate_region,
-    },
-    Command {
-        name: "show_filters",
-        aliases: &[],
-        arity: (0, 0),
-        is_table_method: false,
-        usage: "\
+  hbase> locate_region('t1', 'r1').getRegion.getEncodedName" => region::locate_region;
+
+    "show_filters" 0 0, "\
 Lists the filters that FILTER => \"...\" accepts.
 
-  hbase> show_filters",
-        run: show_filters,
-    },
-];
+  hbase> show_filters" => show_filters;
+}
 
 /// Refuses a table that does not exist, in the words of HBase's shell.
 fn check_exists(context: &Context<'_>, table: &TableName) -> Result<(), Failure> {

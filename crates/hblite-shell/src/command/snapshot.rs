@@ -7,121 +7,74 @@ use hblite::{
 };
 
 use super::pattern::{Pattern, matching_tables};
-use super::{Arguments, Command, CommandResult, Context, Failure, MANY, integer};
+use super::{Arguments, CommandResult, Context, Failure, MANY, integer};
 use crate::format::{Format, ruby_time};
 use crate::object::Object;
 use crate::value::{Hash, Value};
 
-pub(super) const COMMANDS: &[Command] = &[
-    Command {
-        name: "clone_snapshot",
-        aliases: &[],
-        arity: (2, 3),
-        is_table_method: false,
-        usage: "\
+commands! {
+    "clone_snapshot" 2 3, "\
 Clones a snapshot to a new table with its settings and regions, without copying cells. Later changes
 to the table do not affect the snapshot.
 
   hbase> clone_snapshot 'snapshotName', 'tableName'
-  hbase> clone_snapshot 'snapshotName', 'namespace:tableName', {RESTORE_ACL => true}",
-        run: clone_snapshot,
-    },
-    Command {
-        name: "delete_all_snapshot",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> clone_snapshot 'snapshotName', 'namespace:tableName', {RESTORE_ACL => true}"
+        => clone_snapshot;
+
+    "delete_all_snapshot" 1 1, "\
 Deletes all snapshots whose name matches a regular expression, after confirmation.
 
-  hbase> delete_all_snapshot 's.*'",
-        run: delete_all_snapshot,
-    },
-    Command {
-        name: "delete_snapshot",
-        aliases: &[],
-        arity: (1, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> delete_all_snapshot 's.*'" => delete_all_snapshot;
+
+    "delete_snapshot" 1 1, "\
 Deletes a snapshot. Tables cloned from it are not affected.
 
-  hbase> delete_snapshot 'snapshotName'",
-        run: |context, arguments| {
-            context.connection.admin().delete_snapshot(&arguments.name(0, NAME)?)?;
-            Ok(Value::Nil)
-        },
-    },
-    Command {
-        name: "delete_table_snapshots",
-        aliases: &[],
-        arity: (1, 2),
-        is_table_method: false,
-        usage: "\
+  hbase> delete_snapshot 'snapshotName'" => |context, arguments| {
+        context.connection.admin().delete_snapshot(&arguments.name(0, NAME)?)?;
+        Ok(Value::Nil)
+    };
+
+    "delete_table_snapshots" 1 2, "\
 Deletes the snapshots of all tables whose name matches a regular expression, after confirmation. A
 second expression selects snapshots by their own names.
 
   hbase> delete_table_snapshots 'tableName'
-  hbase> delete_table_snapshots 'ns:tableName.*', 'snapshotName.*'",
-        run: delete_table_snapshots,
-    },
-    Command {
-        name: "list_snapshots",
-        aliases: &[],
-        arity: (0, 1),
-        is_table_method: false,
-        usage: "\
+  hbase> delete_table_snapshots 'ns:tableName.*', 'snapshotName.*'" => delete_table_snapshots;
+
+    "list_snapshots" 0 1, "\
 Lists all snapshots, or those whose name matches a regular expression.
 
   hbase> list_snapshots
-  hbase> list_snapshots 'abc.*'",
-        run: |context, arguments| {
-            let list = snapshots(context, &Pattern::whole(&arguments, 0)?)?;
-            list_all(context, &list, true, true)
-        },
-    },
-    Command {
-        name: "list_table_snapshots",
-        aliases: &[],
-        arity: (1, 2),
-        is_table_method: false,
-        usage: "\
+  hbase> list_snapshots 'abc.*'" => |context, arguments| {
+        let list = snapshots(context, &Pattern::whole(&arguments, 0)?)?;
+        list_all(context, &list, true, true)
+    };
+
+    "list_table_snapshots" 1 2, "\
 Lists the snapshots of all tables whose name matches a regular expression. A second expression
 selects snapshots by their own names.
 
   hbase> list_table_snapshots 'tableName'
-  hbase> list_table_snapshots 'ns:tableName.*', 'snapshotName.*'",
-        run: |context, arguments| {
-            let list = table_snapshots(context, &arguments)?;
-            list_all(context, &list, true, false)
-        },
-    },
-    Command {
-        name: "restore_snapshot",
-        aliases: &[],
-        arity: (1, 2),
-        is_table_method: false,
-        usage: "\
+  hbase> list_table_snapshots 'ns:tableName.*', 'snapshotName.*'" => |context, arguments| {
+        let list = table_snapshots(context, &arguments)?;
+        list_all(context, &list, true, false)
+    };
+
+    "restore_snapshot" 1 2, "\
 Restores a disabled table, settings included, to its state when the snapshot was taken. A dropped
 table is created again. RESTORE_ACL also restores the rights that users had.
 
-  hbase> restore_snapshot 'snapshotName', {RESTORE_ACL => true}",
-        run: restore_snapshot,
-    },
-    Command {
-        name: "snapshot",
-        aliases: &[],
-        arity: (2, MANY),
-        is_table_method: true,
-        usage: "\
+  hbase> restore_snapshot 'snapshotName', {RESTORE_ACL => true}" => restore_snapshot;
+
+    method "snapshot" 2 MANY, "\
 Takes a snapshot of a table, without copying cells. Memory is flushed first; SKIP_FLUSH leaves it
 out instead. TTL deletes the snapshot after that number of seconds. MAX_FILESIZE applies to tables
 cloned from it.
 
   hbase> snapshot 'sourceTable', 'snapshotName'
-  hbase> snapshot 'namespace:sourceTable', 'snapshotName', {SKIP_FLUSH => true, TTL => 86400}",
-        run: snapshot,
-    },
-];
+  hbase> snapshot 'namespace:sourceTable', 'snapshotName', {SKIP_FLUSH => true, TTL => 86400}"
+        => snapshot;
+}
 
 const NAME: &str = "Snapshot name";
 
