@@ -50,7 +50,9 @@ pub use run::{
     CaseStudyOptions, Comparison, DesignReport, QuestionReport, run_design, run_design_on_cluster,
 };
 pub use studies::{studies, study};
-pub use study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign, Session, Skew, Write};
+pub use study::{
+    CaseStudy, DataSet, Question, RecordId, SchemaDesign, Session, Skew, Visitor, Write,
+};
 pub use temporary::TemporaryTables;
 pub use trace::{Cost, Row, Step, TableReader, Trace, TracedRead, TracedScan};
 

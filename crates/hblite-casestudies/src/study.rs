@@ -213,6 +213,9 @@ pub trait SchemaDesign: Send + Sync {
 /// Puts of one batch in [`Session::load`].
 const BATCH: usize = 500;
 
+/// Is called with each record of an answer, in printable form.
+pub type Visitor<'v> = &'v mut dyn FnMut(&dyn fmt::Display);
+
 /// The tables of a design, opened. May be shared by threads.
 pub trait Session: Send + Sync {
     /// The tables, in the order of [`SchemaDesign::tables`].
@@ -229,12 +232,7 @@ pub trait Session: Send + Sync {
     ///
     /// # Errors
     /// Those of keys and the store.
-    fn ask(
-        &self,
-        question: &Question,
-        trace: &Trace,
-        visit: &mut dyn FnMut(&dyn fmt::Display),
-    ) -> Result<()>;
+    fn ask(&self, question: &Question, trace: &Trace, visit: Visitor<'_>) -> Result<()>;
 
     /// Writes all records in batches and returns the number of puts.
     ///

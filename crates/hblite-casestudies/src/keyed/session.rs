@@ -1,7 +1,6 @@
 //! The open tables of a keyed design: from records to puts, and from queries to merged scans to
 //! records.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use hblite::{Connection, Put, RowResult};
@@ -11,7 +10,7 @@ use super::{FAMILY, KeyTable, KeyedDesign, Kind, LOOKUP_TABLE, Record, for_key, 
 use crate::error::{Error, Result};
 use crate::ids::IdTable;
 use crate::merged::merged;
-use crate::study::{Question, RecordId, Session, Write};
+use crate::study::{Question, RecordId, Session, Visitor, Write};
 use crate::trace::{TableReader, Trace};
 
 pub(super) struct KeyedSession<R> {
@@ -193,12 +192,7 @@ impl<R: Record> Session for KeyedSession<R> {
         Ok(writes)
     }
 
-    fn ask(
-        &self,
-        question: &Question,
-        trace: &Trace,
-        visit: &mut dyn FnMut(&dyn fmt::Display),
-    ) -> Result<()> {
+    fn ask(&self, question: &Question, trace: &Trace, visit: Visitor<'_>) -> Result<()> {
         let query = &question.query;
         let limit = query.row_limit().unwrap_or(u64::MAX);
         let plans = self.plans(query)?;

@@ -11,14 +11,13 @@
 //! no space: a scan of `people` reads only the sites that have an author.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use hblite::{ColumnFamilyDescriptor, Connection, Get, Put, RowResult, Scan, TableDescriptor};
 use hblite_rowkey::{Design, FieldCondition, KeyRange, Query};
 
 use crate::error::{Error, Result};
 use crate::names::EPOCH_MS;
-use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign, Session, Write};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign, Session, Visitor, Write};
 use crate::trace::{TableReader, Trace};
 
 const STEP_MS: u64 = 500;
@@ -300,12 +299,7 @@ impl Session for WebSession {
         Ok(vec![Write::new(put)])
     }
 
-    fn ask(
-        &self,
-        question: &Question,
-        trace: &Trace,
-        visit: &mut dyn FnMut(&dyn fmt::Display),
-    ) -> Result<()> {
+    fn ask(&self, question: &Question, trace: &Trace, visit: Visitor<'_>) -> Result<()> {
         let wanted = Wanted::of(question);
         let table = &self.tables[0];
         let mut lines = Vec::new();

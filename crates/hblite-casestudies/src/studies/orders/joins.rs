@@ -5,7 +5,6 @@
 //! data it will need into each order.
 
 use std::collections::HashMap;
-use std::fmt;
 
 use hblite::{Connection, Get, Put, RowResult, TableDescriptor};
 use hblite_rowkey::{Plan, Query, Value};
@@ -16,7 +15,7 @@ use crate::descriptor;
 use crate::error::{Error, Result};
 use crate::keyed::{FAMILY, Record as _};
 use crate::merged::merged;
-use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign, Session, Write};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign, Session, Visitor, Write};
 use crate::trace::{TableReader, Trace};
 
 /// Where the customer's name comes from.
@@ -231,12 +230,7 @@ impl Session for JoinSession {
         }
     }
 
-    fn ask(
-        &self,
-        question: &Question,
-        trace: &Trace,
-        visit: &mut dyn FnMut(&dyn fmt::Display),
-    ) -> Result<()> {
+    fn ask(&self, question: &Question, trace: &Trace, visit: Visitor<'_>) -> Result<()> {
         let plan = self.key.plan(&question.query)?;
         let names = match self.join {
             Join::Hash => self.names(trace)?,

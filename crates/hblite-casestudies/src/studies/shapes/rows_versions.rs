@@ -13,7 +13,7 @@ use hblite_rowkey::{FieldCondition, KeyRange, Order, Query, Value};
 use crate::error::{Error, Result};
 use crate::keyed::{self, FAMILY, KeyedDesign, Kind, Record, expected};
 use crate::names::EPOCH_MS;
-use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign, Session, Write};
+use crate::study::{CaseStudy, DataSet, Question, RecordId, SchemaDesign, Session, Visitor, Write};
 use crate::trace::{TableReader, Trace};
 
 /// A value that a device had.
@@ -188,12 +188,7 @@ impl Session for VersionsSession {
         Ok(vec![Write::new(Put::new(device).add_at(FAMILY, COLUMN, version, state))])
     }
 
-    fn ask(
-        &self,
-        question: &Question,
-        trace: &Trace,
-        visit: &mut dyn FnMut(&dyn fmt::Display),
-    ) -> Result<()> {
+    fn ask(&self, question: &Question, trace: &Trace, visit: Visitor<'_>) -> Result<()> {
         let query = &question.query;
         let mut device = None;
         let (mut from, mut to) = (0, i64::MAX);

@@ -9,7 +9,6 @@
 //! Part of a row is read by its columns: a range of them, or the first few. But a region cannot
 //! split a row, so each owner is in one region.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use hblite::filter::{Filter, ListOperator};
@@ -19,7 +18,7 @@ use hblite_rowkey::{FieldCondition, KeyRange, Order, Query, Value, next_after_pr
 use crate::descriptor;
 use crate::error::{Error, Result};
 use crate::keyed::{self, FAMILY, Record};
-use crate::study::{Question, RecordId, SchemaDesign, Session, Write};
+use crate::study::{Question, RecordId, SchemaDesign, Session, Visitor, Write};
 use crate::trace::{TableReader, Trace};
 
 /// A record that is a numbered value of an owner.
@@ -219,12 +218,7 @@ impl<R: Numbered> Session for SlicesSession<R> {
         Ok(vec![Write::new(put)])
     }
 
-    fn ask(
-        &self,
-        question: &Question,
-        trace: &Trace,
-        visit: &mut dyn FnMut(&dyn fmt::Display),
-    ) -> Result<()> {
+    fn ask(&self, question: &Question, trace: &Trace, visit: Visitor<'_>) -> Result<()> {
         let query = &question.query;
         let wanted = Wanted::of::<R>(query);
         let range = self.range(&wanted);

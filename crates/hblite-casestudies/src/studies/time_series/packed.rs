@@ -1,7 +1,5 @@
 //! Points packed into rows: their row and column, and the way from a query to rows to points.
 
-use std::fmt;
-
 use hblite::{Connection, Put, RowResult, TableDescriptor};
 use hblite_rowkey::{FieldCondition, Order, Plan, Query, Value};
 
@@ -13,7 +11,7 @@ use crate::descriptor;
 use crate::error::{Error, Result};
 use crate::keyed::{Record as _, wanted};
 use crate::merged::merged;
-use crate::study::{DataSet, Question, RecordId, SchemaDesign, Session, Write};
+use crate::study::{DataSet, Question, RecordId, SchemaDesign, Session, Visitor, Write};
 use crate::trace::{TableReader, Trace};
 
 /// How points are packed.
@@ -249,12 +247,7 @@ impl Session for PackedSession {
         Ok(vec![Write::new(Put::new(row).add(FAMILY, name, value))])
     }
 
-    fn ask(
-        &self,
-        question: &Question,
-        trace: &Trace,
-        visit: &mut dyn FnMut(&dyn fmt::Display),
-    ) -> Result<()> {
+    fn ask(&self, question: &Question, trace: &Trace, visit: Visitor<'_>) -> Result<()> {
         let query = &question.query;
         let limit = query.row_limit().unwrap_or(u64::MAX);
         let Some(plan) = self.plan(query)? else { return Ok(()) };

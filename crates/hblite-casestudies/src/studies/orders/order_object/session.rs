@@ -1,7 +1,5 @@
 //! Reads orders, or parts of one, from each layout.
 
-use std::fmt;
-
 use hblite::{Connection, Get};
 use hblite_model::counted;
 use hblite_rowkey::{KeyRange, next_after_prefix};
@@ -10,7 +8,7 @@ use super::Wanted;
 use super::layout::{Assembly, BLOB, Layout, customer_prefix, order_row};
 use super::object::{Order, is_first_version};
 use crate::error::{Error, Result};
-use crate::study::{DataSet, Question, RecordId, Session, Write};
+use crate::study::{DataSet, Question, RecordId, Session, Visitor, Write};
 use crate::trace::{TableReader, Trace};
 
 pub(super) struct OrderSession {
@@ -103,12 +101,7 @@ impl Session for OrderSession {
         self.layout.writes(&Order::generate(id), version)
     }
 
-    fn ask(
-        &self,
-        question: &Question,
-        trace: &Trace,
-        visit: &mut dyn FnMut(&dyn fmt::Display),
-    ) -> Result<()> {
+    fn ask(&self, question: &Question, trace: &Trace, visit: Visitor<'_>) -> Result<()> {
         let wanted = Wanted::of(&question.query);
         let mut found = Assembly::default();
         match &wanted.number {

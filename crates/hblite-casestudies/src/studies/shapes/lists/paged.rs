@@ -4,7 +4,6 @@
 //! the next one, and so on to the end of the list: every page from there on is rewritten.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use hblite::{Connection, Delete, Get, Put, RowResult, TableDescriptor};
 use hblite_model::counted;
@@ -14,7 +13,7 @@ use super::ListValue;
 use crate::descriptor;
 use crate::error::{Error, Result};
 use crate::keyed::{FAMILY, Record as _};
-use crate::study::{DataSet, Question, RecordId, SchemaDesign, Session, Write};
+use crate::study::{DataSet, Question, RecordId, SchemaDesign, Session, Visitor, Write};
 use crate::trace::{TableReader, Trace};
 
 /// Values of a page.
@@ -190,12 +189,7 @@ impl Session for PagedSession {
         Ok(count)
     }
 
-    fn ask(
-        &self,
-        question: &Question,
-        trace: &Trace,
-        visit: &mut dyn FnMut(&dyn fmt::Display),
-    ) -> Result<()> {
+    fn ask(&self, question: &Question, trace: &Trace, visit: Visitor<'_>) -> Result<()> {
         let query = &question.query;
         let users = query.conditions().iter().filter(|(field, _)| field == "user");
         let mut users = users.filter_map(|(_, condition)| match condition {
