@@ -42,133 +42,86 @@ type Set = fn(&mut SiteSettings, &str) -> Option<()>;
 const KNOWN: &[(&str, Set)] = &[
     // HDFS verifies the blocks under an HBase.
     ("dfs.block.scanner.volume.bytes.per.second", |s, v| {
-        let value = unless_zero(number(v)?);
-        s.set_store(|store| store.with_scrub_bytes_per_second_max(value));
-        Some(())
+        s.set_store(unless_zero(number(v)?), Options::with_scrub_bytes_per_second_max)
     }),
     ("dfs.datanode.scan.period.hours", |s, v| {
         let hours: i64 = number(v)?;
         let hours = u32::try_from(hours.max(0)).unwrap_or(u32::MAX);
         let period = unless_zero(hours).map(|hours| HOUR.saturating_mul(hours));
-        s.set_store(|store| store.with_scrub_period(period));
-        Some(())
+        s.set_store(period, Options::with_scrub_period)
     }),
-    ("hbase.busy.wait.duration", |s, v| {
-        let value = millis(v)?;
-        s.set_store(|store| store.with_busy_wait(value));
-        Some(())
-    }),
-    ("hbase.catalogjanitor.interval", |s, v| {
-        let value = millis(v)?;
-        s.set_store(|store| store.with_parents_kept(value));
-        Some(())
-    }),
+    ("hbase.busy.wait.duration", |s, v| s.set_store(millis(v)?, Options::with_busy_wait)),
+    ("hbase.catalogjanitor.interval", |s, v| s.set_store(millis(v)?, Options::with_parents_kept)),
     ("hbase.client.scanner.timeout.period", |s, v| {
-        s.server.limits.scanner_lease = Duration::from_millis(number(v)?);
-        Some(())
+        set(&mut s.server.limits.scanner_lease, millis(v))
     }),
     ("hbase.column.max.version", |s, v| {
         let versions = number(v).filter(|versions| *versions > 0)?;
         s.server.family_versions = versions;
-        s.set_store(|store| store.with_family_versions(versions));
-        Some(())
+        s.set_store(versions, Options::with_family_versions)
     }),
     ("hbase.hregion.majorcompaction", |s, v| {
-        let value = unless_zero(millis(v)?);
-        s.set_store(|store| store.with_major_compaction_period(value));
-        Some(())
+        s.set_store(unless_zero(millis(v)?), Options::with_major_compaction_period)
     }),
     ("hbase.hregion.max.filesize", |s, v| {
-        let value = number(v)?;
-        s.set_store(|store| store.with_region_size_max_bytes(value));
-        Some(())
+        s.set_store(number(v)?, Options::with_region_size_max_bytes)
     }),
     ("hbase.hregion.memstore.block.multiplier", |s, v| {
-        let value = number(v)?;
-        s.set_store(|store| store.with_memstore_block_multiplier(value));
-        Some(())
+        s.set_store(number(v)?, Options::with_memstore_block_multiplier)
     }),
     ("hbase.hregion.memstore.flush.size", |s, v| {
-        let value = number::<u64>(v)?.max(FLUSH_SIZE_MIN);
-        s.set_store(|store| store.with_memstore_flush_size_bytes(value));
-        Some(())
+        s.set_store(number::<u64>(v)?.max(FLUSH_SIZE_MIN), Options::with_memstore_flush_size_bytes)
     }),
     ("hbase.hstore.blockingStoreFiles", |s, v| {
-        let value = number(v)?;
-        s.set_store(|store| store.with_blocking_store_files(value));
-        Some(())
+        s.set_store(number(v)?, Options::with_blocking_store_files)
     }),
-    ("hbase.hstore.compaction.max", |s, v| {
-        s.compaction_files_max = number(v)?;
-        Some(())
-    }),
+    ("hbase.hstore.compaction.max", |s, v| set(&mut s.compaction_files_max, number(v))),
     ("hbase.hstore.compaction.min", compaction_files_min),
     ("hbase.hstore.compaction.min.size", |s, v| {
-        let value = number(v)?;
-        s.set_store(|store| store.with_compaction_small_file_bytes(value));
-        Some(())
+        s.set_store(number(v)?, Options::with_compaction_small_file_bytes)
     }),
     ("hbase.hstore.compaction.ratio", |s, v| {
-        let value = number(v)?;
-        s.set_store(|store| store.with_compaction_ratio(value));
-        Some(())
+        s.set_store(number(v)?, Options::with_compaction_ratio)
     }),
     ("hbase.hstore.compaction.throughput.higher.bound", |s, v| {
-        let value = unless_zero(number(v)?);
-        s.set_store(|store| store.with_compaction_bytes_per_second_max(value));
-        Some(())
+        s.set_store(unless_zero(number(v)?), Options::with_compaction_bytes_per_second_max)
     }),
     // The former name of `hbase.hstore.compaction.min`.
     ("hbase.hstore.compactionThreshold", compaction_files_min),
     ("hbase.increasing.policy.initial.size", |s, v| {
-        let value: u64 = number(v)?;
-        s.set_store(|store| store.with_region_split_first_size_bytes(value));
-        Some(())
+        s.set_store(number::<u64>(v)?, Options::with_region_split_first_size_bytes)
     }),
     ("hbase.ipc.max.request.size", |s, v| {
-        s.server.limits.frame_size_max_bytes = number(v)?;
-        Some(())
+        set(&mut s.server.limits.frame_size_max_bytes, number(v))
     }),
     ("hbase.ipc.server.max.callqueue.length", |s, v| {
-        s.server.limits.queued_calls_max = number(v)?;
-        Some(())
+        set(&mut s.server.limits.queued_calls_max, number(v))
     }),
     ("hbase.ipc.server.max.callqueue.size", |s, v| {
-        s.server.limits.memory_max_bytes = number(v)?;
-        Some(())
+        set(&mut s.server.limits.memory_max_bytes, number(v))
     }),
     ("hbase.master.cleaner.snapshot.interval", |s, v| {
-        let value = millis(v)?;
-        s.set_store(|store| store.with_expired_snapshots_kept(value));
-        Some(())
+        s.set_store(millis(v)?, Options::with_expired_snapshots_kept)
     }),
-    ("hbase.regionserver.handler.count", |s, v| {
-        s.server.limits.handlers = number(v)?;
-        Some(())
-    }),
+    ("hbase.regionserver.handler.count", |s, v| set(&mut s.server.limits.handlers, number(v))),
     ("hbase.server.keyvalue.maxsize", |s, v| {
-        let value = unless_zero(number(v)?);
-        s.set_store(|store| store.with_cell_size_max_bytes(value));
-        Some(())
+        s.set_store(unless_zero(number(v)?), Options::with_cell_size_max_bytes)
     }),
     ("hbase.server.scanner.max.result.size", |s, v| {
-        s.server.limits.result_size_max_bytes = number(v)?;
-        Some(())
+        set(&mut s.server.limits.result_size_max_bytes, number(v))
     }),
     ("hbase.table.quota.maxregions", |s, v| {
-        let value = number(v).filter(|regions| *regions > 0)?;
-        s.set_store(|store| store.with_table_regions_max(value));
-        Some(())
+        s.set_store(number(v).filter(|regions| *regions > 0)?, Options::with_table_regions_max)
     }),
-    ("hbase.table.sanity.checks", |s, v| {
-        let value = number(v)?;
-        s.set_store(|store| store.with_settings_checked(value));
-        Some(())
-    }),
+    ("hbase.table.sanity.checks", |s, v| s.set_store(number(v)?, Options::with_settings_checked)),
 ];
 
 fn compaction_files_min(settings: &mut SiteSettings, value: &str) -> Option<()> {
-    settings.compaction_files_min = number(value)?;
+    set(&mut settings.compaction_files_min, number(value))
+}
+
+fn set<T>(place: &mut T, value: Option<T>) -> Option<()> {
+    *place = value?;
     Some(())
 }
 
@@ -235,8 +188,10 @@ impl SiteSettings {
         &self.server
     }
 
-    fn set_store(&mut self, set: impl FnOnce(Options) -> Options) {
-        self.store = set(std::mem::take(&mut self.store));
+    /// Sets an option of the store; `Some`, for functions that end with it.
+    fn set_store<T>(&mut self, value: T, set: fn(Options, T) -> Options) -> Option<()> {
+        self.store = set(std::mem::take(&mut self.store), value);
+        Some(())
     }
 }
 
