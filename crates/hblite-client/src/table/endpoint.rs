@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 
 use super::Table;
 use super::region_call::RegionCall;
+use super::timeline::Replicas;
 use crate::locator::{LocateKind, Location};
 use crate::retry::Retries;
 use crate::rpc::Answer;
@@ -96,7 +97,7 @@ impl Table {
             let value = answer.message.value.value.unwrap_or_default();
             Ok((location.region.end_key().to_vec(), value))
         };
-        call.run(&self.shared, read).await
+        call.run(Replicas::PRIMARY, &self.shared, read).await
     }
 
     /// Calls a method on all regions of a range at once. `request` builds the message for a part of

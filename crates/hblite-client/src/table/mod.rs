@@ -93,7 +93,7 @@ impl Table {
         };
         let call = RegionCall { table: &self.name, row: get.row(), method: "Get", request };
         let replicas = Replicas::of(get.as_scan(), self.shared.settings.primary_get_timeout);
-        call.run_on(replicas, &self.shared, |_: &Location, answer: Answer<pb::GetResponse>| {
+        call.run(replicas, &self.shared, |_: &Location, answer: Answer<pb::GetResponse>| {
             let result = answer.message.result.unwrap_or_default();
             Ok(read(result, &mut CellReader::new(&answer.cells))?)
         })
@@ -232,12 +232,17 @@ impl Table {
             Ok((request, cells))
         };
         let call = RegionCall { table: &self.name, row: mutation.row(), method: "Mutate", request };
-        call.run(&self.shared, |_: &Location, answer: Answer<pb::MutateResponse>| {
-            let mut cells = CellReader::new(&answer.cells);
-            let result = answer.message.result.map(|one| convert::result_from(&one, &mut cells));
-            let row = result.transpose()?.unwrap_or_default();
-            Ok((answer.message.processed.unwrap_or(true), row))
-        })
+        call.run(
+            Replicas::PRIMARY,
+            &self.shared,
+            |_: &Location, answer: Answer<pb::MutateResponse>| {
+                let mut cells = CellReader::new(&answer.cells);
+                let result =
+                    answer.message.result.map(|one| convert::result_from(&one, &mut cells));
+                let row = result.transpose()?.unwrap_or_default();
+                Ok((answer.message.processed.unwrap_or(true), row))
+            },
+        )
         .await
     }
 
@@ -256,19 +261,23 @@ impl Table {
             Ok(request.finish())
         };
         let call = RegionCall { table: &self.name, row: mutations.row(), method: "Multi", request };
-        call.run(&self.shared, |location: &Location, answer: Answer<pb::MultiResponse>| {
-            let statistics = answer.message.region_statistics.as_ref();
-            self.shared.pushback.note(statistics, std::iter::once(location));
-            let results = answer.message.region_action_result;
-            let Some(result) = results.into_iter().next() else {
-                return Err(Error::do_not_retry("an answer without a result").into());
-            };
-            if let Some(exception) = &result.exception {
-                return Err(Thrown::from_pair(exception).into());
-            }
-            let row = batch::row_of(&result, &mut CellReader::new(&answer.cells))?;
-            Ok((result.processed.or(answer.message.processed).unwrap_or(true), row))
-        })
+        call.run(
+            Replicas::PRIMARY,
+            &self.shared,
+            |location: &Location, answer: Answer<pb::MultiResponse>| {
+                let statistics = answer.message.region_statistics.as_ref();
+                self.shared.pushback.note(statistics, std::iter::once(location));
+                let results = answer.message.region_action_result;
+                let Some(result) = results.into_iter().next() else {
+                    return Err(Error::do_not_retry("an answer without a result").into());
+                };
+                if let Some(exception) = &result.exception {
+                    return Err(Thrown::from_pair(exception).into());
+                }
+                let row = batch::row_of(&result, &mut CellReader::new(&answer.cells))?;
+                Ok((result.processed.or(answer.message.processed).unwrap_or(true), row))
+            },
+        )
         .await
     }
 }

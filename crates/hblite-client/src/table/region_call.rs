@@ -23,23 +23,9 @@ pub(super) struct RegionCall<'c, F> {
 }
 
 impl<F> RegionCall<'_, F> {
-    /// Repeats the call until it succeeds or fails for good. `read` parses the answer, which may
-    /// itself be an error.
+    /// Repeats the call until it succeeds or fails for good, on the region or replicas of it.
+    /// `read` parses the answer, which may itself be an error.
     pub(super) async fn run<Q, M, T>(
-        &self,
-        shared: &Shared,
-        read: impl Fn(&Location, Answer<M>) -> Result<T, CallError>,
-    ) -> Result<T, Error>
-    where
-        F: Fn(&Location) -> Result<(Q, Vec<u8>), Error>,
-        Q: Body,
-        M: Message + Default,
-    {
-        self.run_on(Replicas::PRIMARY, shared, read).await
-    }
-
-    /// Like [`RegionCall::run`], on replicas of the region.
-    pub(super) async fn run_on<Q, M, T>(
         &self,
         replicas: Replicas,
         shared: &Shared,
