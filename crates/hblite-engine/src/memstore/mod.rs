@@ -128,11 +128,6 @@ impl MemStore {
         segments.active.size() + frozen.unwrap_or_default()
     }
 
-    /// The cost of the cells that are not frozen.
-    pub fn active_size(&self) -> MemStoreSize {
-        self.segments.read().active.size()
-    }
-
     /// Whether there are no cells.
     pub fn is_empty(&self) -> bool {
         let segments = self.segments.read();

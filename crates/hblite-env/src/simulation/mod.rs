@@ -74,11 +74,6 @@ pub fn run<T>(options: Options, main: impl FnOnce() -> T) -> (Result<T, String>,
     (value, report)
 }
 
-/// Whether the caller runs inside [`run`].
-pub fn is_simulated() -> bool {
-    World::current().is_some()
-}
-
 /// The number of the running thread; 0 outside a run.
 pub(crate) fn thread_number() -> usize {
     World::current().map_or(0, |world| world.thread_number())

@@ -23,9 +23,6 @@ pub const REGION_COUNT_WEIGHT: f64 = 500.0;
 pub const WRITE_REQUEST_WEIGHT: f64 = 5.0;
 /// Weight of the skew of reads (`hbase.master.balancer.stochastic.readRequestCost`).
 pub const READ_REQUEST_WEIGHT: f64 = 5.0;
-/// The imbalance from which HBase moves regions
-/// (`hbase.master.balancer.stochastic.minCostNeedBalance`).
-pub const IMBALANCE_MIN_TO_ACT: f64 = 0.025;
 
 /// How HBase's balancer rates a spread over servers. All values are between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
