@@ -47,9 +47,9 @@ use hblite_model::{
 use crate::context::EngineContext;
 use crate::given_times::GivenUntil;
 use crate::store::Store;
-use crate::store::column_get::{ColumnGet, ColumnRead};
 use crate::store::manifest::Recorded;
 use crate::store::region_files::RegionFiles;
+use crate::store::short_get::{ShortGet, ShortRead};
 use crate::wal::WalRegion;
 
 use self::dead_rows::{DeadRows, Watch};
@@ -344,26 +344,27 @@ impl Region {
 
     /// Reads one row, for a get or for a write that depends on it.
     pub(crate) fn read_row(&self, get: &Get) -> Result<CellBuffer> {
-        match self.read_column(get.as_scan(), usize::MAX)? {
+        match self.read_short(get.as_scan(), usize::MAX)? {
             Some(cells) => Ok(cells),
             None => self.read_row_from(self.scanner(get.as_scan())?),
         }
     }
 
-    /// Reads one column of a row on the fast path; `None` if that is not possible, or the cells
-    /// have more than `size_max_bytes`. A single store always has a consistent view, so the gate
-    /// for files of several stores is not needed.
-    pub(crate) fn read_column(
+    /// Reads one column or the family of a row on the fast path; `None` if that is not possible, or
+    /// the cells have more than `size_max_bytes`. A single store always has a consistent view, so
+    /// the gate for files of several stores is not needed.
+    pub(crate) fn read_short(
         &self,
         scan: &Scan,
         size_max_bytes: usize,
     ) -> Result<Option<CellBuffer>> {
         let mut families = scan.columns().families();
-        let (Some((family, _)), None) = (families.next(), families.next()) else {
-            return Ok(None);
+        let store = match (families.next(), families.next(), self.stores.as_slice()) {
+            (Some((family, _)), None, _) => self.store_of(family),
+            (None, None, [single]) => Some(single),
+            _ => None,
         };
-        let store = self.store_of(family);
-        let Some(get) = store.and_then(|store| ColumnGet::of(store, scan, size_max_bytes)) else {
+        let Some(get) = store.and_then(|store| ShortGet::of(store, scan, size_max_bytes)) else {
             return Ok(None);
         };
         if self.is_closing() {
@@ -373,9 +374,9 @@ impl Region {
         loop {
             let clock = self.context.env.clock.as_ref();
             match get.read(self.mvcc.read_point(), clock, &mut cells)? {
-                ColumnRead::Outdated => {}
-                ColumnRead::Unclear => return Ok(None),
-                ColumnRead::Done { cells_examined } => {
+                ShortRead::Outdated => {}
+                ShortRead::Unclear => return Ok(None),
+                ShortRead::Done { cells_examined } => {
                     self.context.row_counting.note(&self.row_counts, [scan.start_row()], false);
                     self.count_cells_read(1, cells_examined, cells.len(), cells.size_bytes());
                     return Ok(Some(cells));

@@ -7,7 +7,6 @@
 //! Threads: any. A flush, a compaction and a bulk load replace the view when they commit. Whenever
 //!          a write can be in flight, the view has the memstore's active segment.
 
-pub(crate) mod column_get;
 mod compaction;
 pub(crate) mod file_list;
 mod flusher;
@@ -24,6 +23,7 @@ pub(crate) mod open_files;
 pub(crate) mod reference;
 pub(crate) mod region_files;
 mod replaced_files;
+pub(crate) mod short_get;
 pub(crate) mod standing;
 pub(crate) mod store_file;
 pub(crate) mod store_scanner;

@@ -175,14 +175,14 @@ impl RegionHandle {
         self.region.read_row(get).map(RowResult::new)
     }
 
-    /// Reads one column of a row on a short way, which is for most gets of one column with up to
+    /// Reads one column or the family of a row on a short way, which is for most gets with up to
     /// `size_max_bytes`. `None` if it cannot: use [`RegionHandle::begin_get`].
     ///
     /// # Errors
     /// As [`RegionHandle::get`].
-    pub fn get_column(&self, get: &Get, size_max_bytes: usize) -> Result<Option<CellBuffer>> {
+    pub fn get_short(&self, get: &Get, size_max_bytes: usize) -> Result<Option<CellBuffer>> {
         self.check_row(get.row(), "Get")?;
-        self.region.read_column(get.as_scan(), size_max_bytes)
+        self.region.read_short(get.as_scan(), size_max_bytes)
     }
 
     /// Begins to read one row. Like [`RegionHandle::get`], but the cells are not collected, and

@@ -13,8 +13,8 @@ use crate::rpc::call::{Answer, Attempt, Call, Pace, Unfinished};
 
 type RemoteResult<T> = Result<T, RemoteException>;
 
-/// What is read of one column before memory for the answer is charged.
-const COLUMN_BYTES_MAX: usize = 16 * 1024;
+/// What is read of one column or family before memory for the answer is charged.
+const SHORT_BYTES_MAX: usize = 16 * 1024;
 
 /// A get and its result so far.
 pub(super) struct Reading {
@@ -83,7 +83,7 @@ impl Reading {
     /// Begins to answer a get.
     pub(super) fn begin(region: &RegionHandle, message: &pb::Get) -> RemoteResult<Self> {
         let get = convert::get(message)?;
-        let source = match region.get_column(&get, COLUMN_BYTES_MAX)? {
+        let source = match region.get_short(&get, SHORT_BYTES_MAX)? {
             Some(cells) => Source::Cells(cells),
             None => Source::Scan(Box::new(region.begin_get(&get)?)),
         };
