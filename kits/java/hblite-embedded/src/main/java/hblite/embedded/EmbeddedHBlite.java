@@ -8,13 +8,15 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.ConnectionFactory;
 
 /**
  * A store in this process, for HBase's own client. No port is opened.
  *
  * <pre>
  * try (EmbeddedHBlite store = EmbeddedHBlite.open("data");
- *     Connection connection = ConnectionFactory.createConnection(store.configuration())) {
+ *     Connection connection = store.connect()) {
  *   ...
  * }
  * </pre>
@@ -119,6 +121,15 @@ public final class EmbeddedHBlite implements AutoCloseable {
    */
   public EmbeddedHBlite fork(String checkpoint) throws IOException {
     return new EmbeddedHBlite(Native.fork(handle, bytes(checkpoint)));
+  }
+
+  /**
+   * A connection to this store. Its batches and scans run in the thread that asks for them. HBase
+   * 2 runs those of a connection that {@link ConnectionFactory} makes from the {@link
+   * #configuration} in a pool, one task for each server, while the asking thread waits.
+   */
+  public Connection connect() throws IOException {
+    return ConnectionFactory.createConnection(configuration(), new CallingThread());
   }
 
   /** A new configuration for connections to this store, over that of the class path. */

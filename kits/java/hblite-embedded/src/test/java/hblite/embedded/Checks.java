@@ -71,21 +71,29 @@ public final class Checks {
       fails(StoreLockedException.class, () -> EmbeddedHBlite.open(directory));
       Configuration configuration = store.configuration();
       try (Connection connection = ConnectionFactory.createConnection(configuration)) {
-        createsAndDescribes(connection);
-        readsAndWrites(connection);
-        readsMuch(connection);
-        serverSideOperations(connection);
-        failsAsHBase(connection);
-        buffers(connection);
-        threads(connection);
+        uses(connection);
       }
       asynchronous(configuration);
+    }
+    try (EmbeddedHBlite store = EmbeddedHBlite.inMemory();
+        Connection connection = store.connect()) {
+      uses(connection);
     }
     reopens(directory);
     twoStores();
     opensOften();
     inAnotherClassLoader();
     System.out.println(passed + " checks passed");
+  }
+
+  private static void uses(Connection connection) throws Exception {
+    createsAndDescribes(connection);
+    readsAndWrites(connection);
+    readsMuch(connection);
+    serverSideOperations(connection);
+    failsAsHBase(connection);
+    buffers(connection);
+    threads(connection);
   }
 
   private static void createsAndDescribes(Connection connection) throws IOException {

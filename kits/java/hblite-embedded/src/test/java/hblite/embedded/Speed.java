@@ -149,7 +149,7 @@ final class Speed {
     double seconds = Double.parseDouble(arguments[1]);
     long start = System.nanoTime();
     try (EmbeddedHBlite store = EmbeddedHBlite.inMemory();
-        Connection local = ConnectionFactory.createConnection(store.configuration());
+        Connection local = store.connect();
         Connection far = ConnectionFactory.createConnection(remote)) {
       load(local);
       long millis = (System.nanoTime() - start) / 1_000_000;
