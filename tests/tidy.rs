@@ -79,6 +79,7 @@ fn source_files() -> Vec<PathBuf> {
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
+        // hblite-messages writes them.
         if path.ends_with("hblite-wire/generated") {
             continue;
         }

@@ -81,7 +81,7 @@ impl Read {
         let Some(read) = registry::get_if_any(read)? else { return Ok(Get::new(row)) };
         let settings = read.settings.lock();
         if settings.rows != Rows::default() {
-            let message = "this hblite_read chooses rows or is raw, as only a scan can be";
+            let message = "this hblite_read chooses rows or is raw, which is for scans";
             return Err(Failure::argument(message));
         }
         Ok(apply!(settings, Get::new(row)))

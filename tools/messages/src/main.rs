@@ -16,6 +16,7 @@ use std::{env, fs};
 /// The parts of an action: most are absent, and a batch has thousands of actions in a vector.
 const BOXED: [&str; 3] =
     [".hbase.pb.Action.mutation", ".hbase.pb.Action.get", ".hbase.pb.Action.service_call"];
+
 fn main() -> Result<(), Box<dyn Error>> {
     let is_update = match env::args().skip(1).collect::<Vec<_>>().as_slice() {
         [] => false,

@@ -119,6 +119,7 @@ fn a_frozen_segment_is_read_until_it_is_cleared() {
     let frozen = memstore.freeze().unwrap();
     add(&memstore, &[put("user1", "q", 6, 2, "new")]);
     assert_eq!(memstore.freeze().unwrap().id(), frozen.id(), "the first was not cleared");
+    assert_eq!(frozen.segment().size().cell_count, 2);
     assert_eq!(memstore.size().cell_count, 3);
     let values = |scanners: Vec<SegmentScanner>| -> Vec<Vec<String>> {
         scanners.into_iter().map(|mut scanner| summary(&forward(&mut scanner))).collect()
